@@ -1,0 +1,1 @@
+"""From a photograph to the array that the network reads, with every choice declared."""
