@@ -64,9 +64,7 @@ class Config:
                 got=f"{self.height} x {self.width}", remedy="resize or crop the image, or choose another size",
             )  # fmt: skip
         if self.pooling == "cls" and not 1 <= self.readout <= self.prefix:
-            raise VjproofError(
-                "config readout", expected=f"1 to {self.prefix} leading rows", got=str(self.readout)
-            )
+            raise VjproofError("config readout", expected=f"1 to {self.prefix} leading rows", got=str(self.readout))
 
     @property
     def head_width(self) -> int:
