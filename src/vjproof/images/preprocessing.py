@@ -30,9 +30,7 @@ class Preprocessing:
         if self.channels not in (1, 3):
             raise VjproofError("pre-processing channels", expected="1 or 3", got=repr(self.channels))
         if self.resample not in RESAMPLING:
-            raise VjproofError(
-                "pre-processing resample", expected=" or ".join(RESAMPLING), got=repr(self.resample)
-            )
+            raise VjproofError("pre-processing resample", expected=" or ".join(RESAMPLING), got=repr(self.resample))
         for name, values in (("mean", self.mean), ("std", self.std)):
             if len(values) != self.channels or not all(math.isfinite(value) for value in values):
                 raise VjproofError(

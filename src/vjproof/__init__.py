@@ -1,0 +1,40 @@
+"""The input gradient of a Vision Transformer in closed form: proved, enclosed, and run anywhere.
+
+Names load on first use, so that `import vjproof` brings in the standard library only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_HOME = {
+    "Classifier": "vjproof.classifier",
+    "load": "vjproof.classifier",
+    "Config": "vjproof.vit.config",
+    "Explanation": "vjproof.explain.explanation",
+    "Preprocessing": "vjproof.images.preprocessing",
+    "VjproofError": "vjproof.errors",
+    "denormalise": "vjproof.images.network_input",
+    "preprocess": "vjproof.images.network_input",
+    "read_image": "vjproof.images.photograph",
+}
+
+__all__ = [
+    "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
+    "denormalise", "load", "preprocess", "read_image",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name from the module that defines it, or the package's version."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("vjproof")
+    if name not in _HOME:
+        raise AttributeError(f"module 'vjproof' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME, "__version__"])
