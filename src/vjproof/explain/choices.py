@@ -3,41 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from vjproof.images.preprocessing import Preprocessing
-from vjproof.vit.config import Config
-from vjproof.vit.params import Array
-
-
-class Model(Protocol):
-    """What an explanation needs of a classifier."""
-
-    @property
-    def name(self) -> str:
-        """The name or path it was loaded from."""
-
-    @property
-    def config(self) -> Config:
-        """Sizes and choices."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """K class names."""
-
-    @property
-    def preprocessing(self) -> Preprocessing:
-        """From a photograph to the input."""
-
-    @property
-    def sha256(self) -> str:
-        """Digest of the weights file."""
-
-    def logits(self, images: Array, engine: str = ..., dtype: str | None = ...) -> Array:
-        """(B, C, H, W) -> (B, K)."""
-
-    def input_gradient(self, images: Array, target: Array, engine: str = ..., dtype: str | None = ...) -> Array:
-        """(B, C, H, W), cotangent (B, K) -> (B, C, H, W)."""
+from vjproof.classifier import Classifier
 
 
 @dataclass(frozen=True)
@@ -59,12 +27,21 @@ class Choices:
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
+    def words(self) -> str:
+        """Return the choices in one line."""
+        resize = f"shorter side to {self.resize}" if isinstance(self.resize, int) else f"to {_by(self.resize)}"
+        return " · ".join([
+            f"model {self.model} (sha256 {self.sha256[:12]})", f"eps {self.eps:g}", f"GELU {self.gelu}", self.dtype,
+            f"engine {self.engine}", f"resize {resize} {self.resample}", f"{self.crop} crop {_by(self.size)}",
+            f"mean {_list(self.mean)}", f"std {_list(self.std)}", f"vjproof {self.version}",
+        ])  # fmt: skip
+
     def record(self) -> dict[str, Any]:
         """Return the choices as a JSON-ready dictionary."""
         return asdict(self)
 
 
-def choices_of(model: Model, engine: str, dtype: str) -> Choices:
+def choices_of(model: Classifier, engine: str, dtype: str) -> Choices:
     """Return the choices of a gradient that `engine` computed in `dtype`."""
     from importlib.metadata import version
 
@@ -74,3 +51,11 @@ def choices_of(model: Model, engine: str, dtype: str) -> Choices:
         eps=model.config.eps, gelu=model.config.gelu, size=prepared.size, resize=prepared.resize,
         resample=prepared.resample, crop="centre", channels=prepared.channels, mean=prepared.mean, std=prepared.std,
     )  # fmt: skip
+
+
+def _by(size: tuple[int, int]) -> str:
+    return f"{size[0]} x {size[1]}"
+
+
+def _list(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)

@@ -20,17 +20,22 @@ class Scale:
     origin: str
 
 
+def check_scale(fixed: float | None) -> None:
+    """Raise VjproofError unless `fixed` is None or a finite number > 0."""
+    if fixed is not None and not (math.isfinite(fixed) and fixed > 0):
+        raise VjproofError("scale", expected="a finite number > 0", got=repr(fixed))
+
+
 def choose_scale(values: Array, fixed: float | None) -> Scale:
     """Return `fixed`, or the `PERCENTILE` of |values| (..., any shape), or their maximum where that is zero.
 
-    Raises VjproofError unless `fixed` is None or a finite number > 0.
+    Raises VjproofError for what `check_scale` refuses.
     """
     import numpy as np
 
     size = np.abs(np.asarray(values, dtype=np.float64))
+    check_scale(fixed)
     if fixed is not None:
-        if not (math.isfinite(fixed) and fixed > 0):
-            raise VjproofError("scale", expected="a finite number > 0", got=repr(fixed))
         return Scale(fixed if size.any() else 0.0, "fixed scale")
     limit = float(np.percentile(size, PERCENTILE))
     return Scale(limit, f"{PERCENTILE}th percentile") if limit > 0 else Scale(float(size.max()), "maximum")

@@ -52,7 +52,7 @@ def draw_page(photograph: Array, gradient: Array, caption: Caption, scale: float
     notes = [line for note in caption.notes for line in wrap(f"Note: {note}", BODY, page_width - 2 * MARGIN, 2)]
     top = MARGIN + 30 + 24 * (len(caption.lines) + len(notes)) + 38
     foot = wrap(caption.footer, SMALL, page_width - 2 * MARGIN, 2)
-    page, canvas = _blank(page_width, top + tall + 92 + 20 * len(foot))
+    page, canvas = _blank(page_width, top + tall + 100 + 20 * len(foot))
     _write_head(canvas, caption, notes, page_width - 2 * MARGIN)
     for number, panel in enumerate(panels):
         _draw_panel(page, canvas, panel, (MARGIN + number * (cell + GAP), top), cell, factor)

@@ -1,0 +1,141 @@
+"""The whole flow of each command, a few lines each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vjproof import classifier, engines
+from vjproof.classifier import Classifier
+from vjproof.errors import VjproofError
+from vjproof.explain.batch import batch_size, explain_batch, read_input
+from vjproof.explain.explanation import Explanation
+from vjproof.explain.output import name_outputs, npz_writer, result_files, write_atomically
+from vjproof.explain.target import Target, parse_targets
+from vjproof.images.folder import find_images
+from vjproof.images.network_input import denormalise
+from vjproof.picture.maps import check_scale
+from vjproof.picture.page import Caption, draw_page
+from vjproof.vit.params import count
+from vjproof.weights.header import read_header
+
+
+@dataclass(frozen=True)
+class Job:
+    """One image, its target, and the name of its result files without suffix."""
+
+    image: Path
+    target: Target
+    name: Path
+
+
+@dataclass
+class Report:
+    """What `explain_images` did: a JSON-ready record per image done, image and reason per image skipped.
+
+    `loading` is what the loader recognised, assumed and ignored; `choices` tells the choices that matter in words.
+    """
+
+    loading: dict[str, list[str]]
+    results: list[dict[str, Any]] = field(default_factory=list)
+    skipped: list[dict[str, str]] = field(default_factory=list)
+    choices: str = ""
+
+
+def explain_images(
+    images: Sequence[str | Path],
+    *,
+    model: str | Path | Classifier = "fashion",
+    targets: Sequence[str] = ("top1",),
+    out: str | Path = "vjproof-out",
+    engine: str = "auto",
+    dtype: str | None = None,
+    scale: float | None = None,
+    top: int = 5,
+    recursive: bool = False,
+    advance: Callable[[int, int], None] | None = None,
+    **choices: Any,
+) -> Report:
+    """Explain picture files and folders: for each image `out`/stem.png and `out`/stem.npz, and a record.
+
+    `choices` go to `vjproof.load`; `advance` is told (images done, images in all). An unreadable image is skipped
+    and the rest is done. Raises VjproofError, with nothing written, for bad arguments or when no image can be done.
+    """
+    files = find_images(images, recursive=recursive)
+    check_scale(scale)
+    network = model if isinstance(model, Classifier) else classifier.load(model, **choices)
+    size = batch_size(network.config, engines.check_dtype(dtype))
+    engines.choose(engine, network.config, size)
+    targeted = parse_targets(targets, len(files), network.labels)
+    jobs = list(map(Job, files, targeted, name_outputs(files, Path(out))))
+    report = Report({kind: list(getattr(network.notes, kind)) for kind in ("recognised", "assumed", "ignored")})
+    for start in range(0, len(jobs), size):
+        batch = jobs[start : start + size]
+        _explain(network, batch, report, engine=engine, dtype=dtype, top=top, scale=scale)
+        if advance:
+            advance(start + len(batch), len(jobs))
+    if not report.results:
+        raise _nothing_done(report)
+    return report
+
+
+def _explain(network: Classifier, batch: Sequence[Job], report: Report, *, scale: float | None, **how: Any) -> None:
+    """Read, explain, draw and write one batch, and enter each image in the report."""
+    jobs, inputs = [], []
+    for job in batch:
+        try:
+            inputs.append(read_input(job.image, network.preprocessing))
+            jobs.append(job)
+        except VjproofError as problem:
+            report.skipped.append({"image": str(job.image), "reason": str(problem)})
+    results = explain_batch(network, inputs, [job.target for job in jobs], **how) if jobs else []
+    for job, result in zip(jobs, results, strict=True):
+        if isinstance(result, VjproofError):
+            report.skipped.append({"image": str(job.image), "reason": str(result)})
+        else:
+            report.choices = report.choices or result.choices.words()
+            report.results.append(_write(network, job, result, scale))
+
+
+def _write(network: Classifier, job: Job, explanation: Explanation, scale: float | None) -> dict[str, Any]:
+    """Draw and write one explanation, both files or none, and return its record with their places."""
+    photograph = denormalise(explanation.x, network.preprocessing)
+    page = draw_page(photograph, explanation.gradient, _caption(explanation), scale)
+    picture, arrays = result_files(job.name)
+    write_atomically({picture: lambda file: page.save(file, "PNG"), arrays: npz_writer(explanation)})
+    return {**explanation.record(), "picture": str(picture), "arrays": str(arrays)}
+
+
+def _caption(explanation: Explanation) -> Caption:
+    top = ", ".join(f"{score.label} {score.probability:.1%}" for score in explanation.top)
+    return Caption(
+        Path(explanation.image).name, [f"Target: {explanation.target} = {explanation.value:.4g}", f"Classes: {top}"],
+        explanation.notes, explanation.choices.words(),
+    )  # fmt: skip
+
+
+def _nothing_done(report: Report) -> VjproofError:
+    """Return the error for a run that left no image explained: the first reason, and how many others there are."""
+    others = len(report.skipped) - 1
+    return VjproofError(report.skipped[0]["reason"] + (f" (and {others} more images failed)" if others else ""))
+
+
+def list_models() -> list[dict[str, Any]]:
+    """Return a JSON-ready record per built-in model: sizes, classes, accuracy, digest."""
+    return [_model_record(name) for name in classifier.BUILT_IN]
+
+
+def _model_record(name: str) -> dict[str, Any]:
+    network, file = classifier.load(name), classifier.built_in_path(name)
+    return {
+        "name": name, "parameters": count(network.config), "bytes": file.stat().st_size, "sha256": network.sha256,
+        "image": list(network.config.image_shape), "classes": list(network.labels),
+        "metadata": _metadata(file), "config": asdict(network.config),
+    }  # fmt: skip
+
+
+def _metadata(file: Path) -> dict[str, str]:
+    with file.open("rb") as opened:
+        return dict(read_header(opened, str(file), file.stat().st_size).metadata)

@@ -1,0 +1,1 @@
+"""What commands say to people and to machines."""
