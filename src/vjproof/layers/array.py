@@ -2,7 +2,8 @@
 
 Layers may call, on the namespace of their arguments: `exp`, `sqrt`, `sum`, `mean`, `max`, `matmul`, `reshape`,
 `permute_dims`, `matrix_transpose`, `concat`, `broadcast_to`, `zeros`; the operators + - * /; slices with `...`;
-and `erfc` and `logistic` of this module. Sizes may be symbols, so sizes are only multiplied, added and divided.
+and `erfc` and `logistic` of this module. A size may be a symbol, known to + * // == and to size ** -0.5 alone, so
+sizes are never subtracted or ordered; an array may be divided by a size.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _special(x: Array, name: str, scipy_name: str) -> Array:
     if root == "numpy":
         import scipy.special
 
-        return getattr(scipy.special, scipy_name)(x)
+        return getattr(scipy.special, scipy_name)(x).astype(x.dtype)  # SciPy widens float16
     if root == "jax":
         import jax.lax
 
@@ -61,6 +62,14 @@ def _special(x: Array, name: str, scipy_name: str) -> Array:
     import scipy.special
 
     return xp.asarray(getattr(scipy.special, scipy_name)(numpy.from_dlpack(x)), dtype=x.dtype)
+
+
+def zeros(x: Array, shape: tuple[Size, ...]) -> Array:
+    """Return zeros of `shape` with the dtype of `x`, on its device."""
+    xp = namespace(x)
+    # Other libraries move an uncommitted array to its neighbours; PyTorch refuses to mix devices.
+    where = {"device": x.device} if xp.__name__.endswith("torch") else {}
+    return xp.zeros(shape, dtype=x.dtype, **where)
 
 
 def permute_trailing(x: Array, order: tuple[int, ...]) -> Array:

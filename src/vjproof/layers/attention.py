@@ -25,7 +25,8 @@ class Saved(NamedTuple):
 def forward(query: Array, key: Array, value: Array) -> tuple[Array, Saved]:
     """Return sdpa(Q, K, V): query (..., m, dh), key and value (..., n, dh) to (..., m, dh)."""
     xp = namespace(query, key, value)
-    scores = xp.matmul(query, xp.matrix_transpose(key)) * query.shape[-1] ** -0.5
+    # Scaled before the product, which then overflows later in half precision.
+    scores = xp.matmul(query * query.shape[-1] ** -0.5, xp.matrix_transpose(key))
     weights, _ = softmax.forward(scores)
     return xp.matmul(weights, value), Saved(query, key, value, weights)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vjproof.layers.array import Array, Size, namespace
+from vjproof.layers.array import Array, Size, namespace, zeros
 
 
 def slice_rows(x: Array, rows: Size) -> Array:
@@ -10,11 +10,15 @@ def slice_rows(x: Array, rows: Size) -> Array:
     return x[..., :rows, :]
 
 
+def rows_after(x: Array, rows: Size) -> Size:
+    """Return the number of rows of x (..., n, D) after the first `rows`; sizes that are symbols have no minus."""
+    return x[..., rows:, :].shape[-2]
+
+
 def scatter_rows(d_y: Array, others: Size) -> Array:
     """Return d_y (..., rows, D) above `others` zero rows, (..., rows + others, D); the adjoint of the slice."""
     xp = namespace(d_y)
-    zeros = xp.zeros((*d_y.shape[:-2], others, d_y.shape[-1]), dtype=d_y.dtype)
-    return xp.concat([d_y, zeros], axis=-2)
+    return xp.concat([d_y, zeros(d_y, (*d_y.shape[:-2], others, d_y.shape[-1]))], axis=-2)
 
 
 def mean_rows(x: Array, skip: Size) -> Array:
@@ -27,4 +31,4 @@ def spread_row(d_y: Array, skip: Size, rows: Size) -> Array:
     xp = namespace(d_y)
     lead, width = d_y.shape[:-2], d_y.shape[-1]
     shared = xp.broadcast_to(d_y / rows, (*lead, rows, width))
-    return xp.concat([xp.zeros((*lead, skip, width), dtype=d_y.dtype), shared], axis=-2)
+    return xp.concat([zeros(d_y, (*lead, skip, width)), shared], axis=-2)

@@ -8,7 +8,7 @@ Reverse: d_image[c, P row + i, P column + j] = sum_d Wc[d, c, i, j] d_tokens[T +
 from __future__ import annotations
 
 from vjproof.layers import dense
-from vjproof.layers.array import Array, Size, namespace, permute_trailing, reshape_trailing
+from vjproof.layers.array import Array, Size, namespace, permute_trailing, reshape_trailing, zeros
 
 
 def patches(image: Array, patch: Size) -> Array:
@@ -56,4 +56,4 @@ def pushforward(weight: Array, prefix_rows: Size, t_image: Array) -> Array:
     xp = namespace(weight, t_image)
     t_rows = dense.pushforward(flat_weight(weight), patches(t_image, weight.shape[-1]))
     shape = (*t_image.shape[: t_image.ndim - 3], prefix_rows, weight.shape[0])
-    return xp.concat([xp.zeros(shape, dtype=t_rows.dtype), t_rows], axis=-2)
+    return xp.concat([zeros(t_rows, shape), t_rows], axis=-2)

@@ -40,7 +40,7 @@ def forward(config: Config, p: BlockParams, x: Array, rows: int | None = None) -
         query, key_value = qkv[..., :d], qkv[..., d:]
     else:
         query = dense.forward(p.w_q, p.b_q, cls.slice_rows(normed, rows))
-        key_value = dense.forward(weight[:, d:], bias[d:], normed)
+        key_value = dense.forward(weight[..., d:], bias[d:], normed)
         x = cls.slice_rows(x, rows)
     parts = (query, key_value[..., :d], key_value[..., d:])
     context, attended = attention.forward(*(attention.split_heads(part, heads) for part in parts))
@@ -65,21 +65,21 @@ def attention_pullback(p: BlockParams, saved: SavedBlock, d_y: Array) -> Array:
     d_context = attention.split_heads(dense.pullback(p.w_o, d_y), heads)
     d_query, d_key, d_value = (attention.merge_heads(part) for part in attention.pullback(saved.attention, d_context))
     weight, _ = fused_qkv(p)
-    m, n, d = d_y.shape[-2], d_key.shape[-2], d_y.shape[-1]
-    if m == n:
+    m, d = d_y.shape[-2:]
+    if m == d_key.shape[-2]:
         d_normed = dense.pullback(weight, xp.concat([d_query, d_key, d_value], axis=-1))
     else:
-        d_normed = dense.pullback(weight[:, d:], xp.concat([d_key, d_value], axis=-1))
-        d_normed = d_normed + cls.scatter_rows(dense.pullback(p.w_q, d_query), n - m)
+        d_normed = dense.pullback(weight[..., d:], xp.concat([d_key, d_value], axis=-1))
+        d_normed = d_normed + cls.scatter_rows(dense.pullback(p.w_q, d_query), cls.rows_after(d_key, m))
     return layer_norm.pullback(p.norm1_scale, saved.norm1, d_normed)
 
 
 def pullback(p: BlockParams, saved: SavedBlock, d_y: Array) -> Array:
     """Return d_x (..., n, D) for d_y (..., m, D): the MLP sublayer's reverse, then the attention sublayer's."""
     d_y = residual.pullback(partial(mlp_pullback, p, saved), p.scale2, d_y)
-    m, n = d_y.shape[-2], saved.norm1.normalised.shape[-2]
+    m, rows = d_y.shape[-2], saved.norm1.normalised
     d_branch = attention_pullback(p, saved, residual.scaled(p.scale1, d_y))
-    return (d_y if m == n else cls.scatter_rows(d_y, n - m)) + d_branch
+    return (d_y if m == rows.shape[-2] else cls.scatter_rows(d_y, cls.rows_after(rows, m))) + d_branch
 
 
 def pushforward(p: BlockParams, saved: SavedBlock, t_x: Array) -> Array:

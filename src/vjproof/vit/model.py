@@ -92,7 +92,7 @@ def final_norm_back(params: Params, saved: Saved, lead: tuple[int, ...]) -> Line
 
 def pool_back(config: Config, lead: tuple[int, ...]) -> LinearMap:
     """Return the pooling's reverse, from the pooled rows to the rows that leave the tower."""
-    d, n, out = config.hidden, config.tokens, (*lead, config.tokens, config.hidden)
+    d, out = config.hidden, (*lead, config.tokens, config.hidden)
     if config.pooling != "cls":
         return LinearMap(
             (*lead, 1, d),
@@ -106,7 +106,7 @@ def pool_back(config: Config, lead: tuple[int, ...]) -> LinearMap:
     return LinearMap(
         pooled,
         out,
-        lambda v: cls.scatter_rows(v, n - config.readout),
+        lambda v: cls.scatter_rows(v, config.prefix - config.readout + config.patches),
         lambda t: cls.slice_rows(t, config.readout),
     )
 

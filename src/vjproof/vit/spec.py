@@ -8,6 +8,7 @@ This file is the document; `vit/model.py` is what runs. Formulas: MATH.md; leave
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from vjproof.layers import attention, cls, dense, gelu, layer_norm, patch_embed, residual
 from vjproof.layers.array import Array, Size, reshape_trailing
@@ -27,13 +28,8 @@ def diag_back(s: Array) -> Map:
     return lambda d_y: gelu.pullback(gelu.Saved(s), d_y)
 
 
-def dense_map(weight: Array, bias: Array | None) -> Map:
-    """Return x -> x W + b; `dense W^T 0` is the reverse `dense_back`."""
-    return lambda x: dense.forward(weight, bias, x)
-
-
 def dense_back(weight: Array) -> Map:
-    """Return dy -> dy W^T: (m,) to (n,) for weight (n, m)."""
+    """Return dy -> dy W^T, the seed's `dense W^T 0`: (m,) to (n,) for weight (n, m)."""
     return lambda d_y: dense.pullback(weight, d_y)
 
 
@@ -50,11 +46,6 @@ def layer_norm_back(scale: Array, eps: float, x: Array) -> Map:
 def row_ln_vec_flat_back(n: Size, eps: float, scale: Array, x: Array) -> Map:
     """Return the layer-norm reverse on each of n rows, at the saved rows of x: flat (n * d), scale (d,)."""
     return per_row_flat_pr(n, lambda saved: layer_norm_back(scale, eps, saved), rows_of(n, x))
-
-
-def gelu_slope(form: str, x: Array) -> Array:
-    """Return GELU'(x): (m,) to (m,)."""
-    return gelu.forward(form, x)[1].slope
 
 
 # Attention: Q, K, V, dO are matrices (n, h * dh); a head's columns are a slab
@@ -179,8 +170,8 @@ def vit_block_back_v_at(config: Config, p: BlockParams, v: Array) -> Map:
     normed = per_row_flat(n, layer_norm_map(p.norm1_scale, p.norm1_bias, config.eps))(v)
     attended = vit_attn_out_at(config, p, v)
     rows = layer_norm_map(p.norm2_scale, p.norm2_bias, config.eps)(rows_of(n, attended))
-    slope = gelu_slope(config.gelu, dense.forward(p.w_1, p.b_1, rows))
-    return vit_block_back_v(n, config.heads, config.eps, p, v, attended, slope, projections(n, p, normed))
+    _, saved = gelu.forward(config.gelu, dense.forward(p.w_1, p.b_1, rows))
+    return vit_block_back_v(n, config.heads, config.eps, p, v, attended, saved.slope, projections(n, p, normed))
 
 
 def block_flat(config: Config, p: BlockParams) -> Map:
@@ -216,14 +207,14 @@ def vit_tower_back_k(config: Config, blocks: Sequence[BlockParams], v: Array) ->
     return compose(vit_block_back_v_at(config, blocks[0], v), tail)
 
 
-def cls_scatter(n: Size, d_y: Array) -> Array:
-    """Return the flat (n * D) vector with row 0 = dy (D,), other rows 0; n counts CLS and patches."""
-    return flat(cls.scatter_rows(rows_of(1, d_y), n - 1))
+def cls_scatter(patches: Size, d_y: Array) -> Array:
+    """Return the flat ((patches + 1) * D) vector with row 0 = dy (D,), patch rows 0; the adjoint of the slice."""
+    return flat(cls.scatter_rows(rows_of(1, d_y), patches))
 
 
-def cls_slice_flat(n: Size, x: Array) -> Array:
-    """Return row 0 of a flat (n * D) vector."""
-    return flat(cls.slice_rows(rows_of(n, x), 1))
+def cls_slice_flat(patches: Size, x: Array) -> Array:
+    """Return row 0, the CLS token, of a flat ((patches + 1) * D) vector."""
+    return flat(cls.slice_rows(rows_of(patches + 1, x), 1))
 
 
 def patch_embed_input_grad_formula(config: Config, params: Params) -> Map:
@@ -251,12 +242,12 @@ def vit_saved_body(config: Config, params: Params, x: Array) -> Array:
 
 def classifier_flat(config: Config, params: Params, x: Array) -> Array:
     """Return the head's logits (K,) from normalised tokens x, flat (n * D): row 0, then dense."""
-    return dense.forward(params.w_head, params.b_head, cls_slice_flat(config.tokens, x))
+    return dense.forward(params.w_head, params.b_head, cls_slice_flat(config.patches, x))
 
 
 def vit_head_back(config: Config, params: Params) -> Map:
     """Return dlogits (K,) -> flat (n * D): the head's W^T, then the CLS scatter."""
-    return compose(lambda d_y: cls_scatter(config.tokens, d_y), dense_back(params.w_head))
+    return compose(partial(cls_scatter, config.patches), dense_back(params.w_head))
 
 
 def vit_final_ln(config: Config, params: Params) -> Map:
@@ -275,7 +266,7 @@ def vit_input_grad_k(config: Config, params: Params, x: Array) -> Map:
         patch_embed_input_grad_formula(config, params),
         vit_tower_back_k(config, params.blocks, vit_saved_pe(config, params, x)),
         row_ln_vec_flat_back(config.tokens, config.eps, params.norm_scale, vit_saved_body(config, params, x)),
-        lambda d_y: cls_scatter(config.tokens, d_y),
+        partial(cls_scatter, config.patches),
         dense_back(params.w_head),
     )
 
@@ -293,19 +284,12 @@ def vit_saved_body_b(batch: Size, config: Config, params: Params, x: Array) -> A
 
 def vit_input_grad_kb(batch: Size, config: Config, params: Params, x: Array) -> Map:
     """Return flat dlogits (B * K) -> the flat input gradient (B * C * H * W), each stage lifted over the batch."""
-    n, scale = config.tokens, params.norm_scale
+    tower = partial(vit_tower_back_k, config, params.blocks)
+    final_ln = partial(row_ln_vec_flat_back, config.tokens, config.eps, params.norm_scale)
     return compose(
         batch_map(batch, patch_embed_input_grad_formula(config, params)),
-        batch_map_aux(
-            batch,
-            lambda v: vit_tower_back_k(config, params.blocks, v),
-            vit_saved_pe_b(batch, config, params, x),
-        ),
-        batch_map_aux(
-            batch,
-            lambda v: row_ln_vec_flat_back(n, config.eps, scale, v),
-            vit_saved_body_b(batch, config, params, x),
-        ),
-        batch_map(batch, lambda d_y: cls_scatter(n, d_y)),
+        batch_map_aux(batch, tower, vit_saved_pe_b(batch, config, params, x)),
+        batch_map_aux(batch, final_ln, vit_saved_body_b(batch, config, params, x)),
+        batch_map(batch, partial(cls_scatter, config.patches)),
         batch_map(batch, dense_back(params.w_head)),
     )
