@@ -16,7 +16,6 @@ from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
 from vjproof.weights import Checkpoint, LoadReport
 
-
 BUILT_IN = ("fashion",)
 
 
