@@ -17,7 +17,7 @@ UsageError: type[Exception] = next(
 )
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
     help="The input gradient of a Vision Transformer in closed form.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
@@ -25,13 +25,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 
 @app.callback(invoke_without_command=True)
-def common(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+def common(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     """The input gradient of a Vision Transformer in closed form."""
     if version:
         import vjproof
 
         typer.echo(f"vjproof {vjproof.__version__}")
         raise typer.Exit(DONE)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
@@ -53,7 +58,11 @@ def explain(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("vjproof-out"),
     json: Json = False,
 ) -> None:
-    """Draw and save the gradient of a class score with respect to the image."""
+    """Draw and save the gradient at a picture.
+
+    For each picture: OUT/name.png shows the picture, where the gradient of the target is large, and its sign;
+    OUT/name.npz holds the numbers. Exit status: 0 done, 1 some pictures were skipped, 2 bad input.
+    """
     from vjproof.pipeline import explain_images
     from vjproof.report import terminal
 

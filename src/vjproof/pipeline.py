@@ -19,7 +19,6 @@ from vjproof.images.network_input import denormalise
 from vjproof.picture.maps import check_scale
 from vjproof.picture.page import Caption, draw_page
 from vjproof.vit.params import count
-from vjproof.weights.header import read_header
 
 
 @dataclass(frozen=True)
@@ -132,10 +131,5 @@ def _model_record(name: str) -> dict[str, Any]:
     return {
         "name": name, "parameters": count(network.config), "bytes": file.stat().st_size, "sha256": network.sha256,
         "image": list(network.config.image_shape), "classes": list(network.labels),
-        "metadata": _metadata(file), "config": asdict(network.config),
+        "metadata": dict(network.checkpoint.metadata), "config": asdict(network.config),
     }  # fmt: skip
-
-
-def _metadata(file: Path) -> dict[str, str]:
-    with file.open("rb") as opened:
-        return dict(read_header(opened, str(file), file.stat().st_size).metadata)

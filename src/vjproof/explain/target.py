@@ -56,7 +56,8 @@ def parse_targets(texts: Sequence[str], images: int, labels: Sequence[str]) -> l
     """
     if len(texts) not in (1, images):
         raise VjproofError(
-            "target", expected=f"1 target, or {images} for {images} images", got=f"{len(texts)} targets",
+            "target", expected="1 target" + (f", or {images} for {images} images" if images > 1 else " for 1 image"),
+            got=f"{len(texts)} targets",
             remedy="repeat --target once for each image",
         )  # fmt: skip
     targets = [parse_target(text, labels) for text in texts]

@@ -9,8 +9,8 @@ from pathlib import Path
 from vjproof.errors import VjproofError, excerpt
 from vjproof.vit.params import Array
 
-# Formats that Pillow decodes by itself: EPS and WMF would start other programs.
-FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "GIF", "BMP", "PPM", "JPEG2000", "AVIF")
+# Formats that Pillow decodes by itself: EPS and WMF would start other programs. JPEG includes MPO.
+FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "PPM", "JPEG2000", "AVIF")
 MAX_PIXELS = 2**26  # 67 megapixels: about 0.6 GB while decoding
 TURNS = {
     2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE",
@@ -59,18 +59,26 @@ def read_photograph(path: str | Path) -> Photograph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Pillow thinks of a damaged file is not the user's concern
         try:
-            with Image.open(path, formats=FORMATS) as image:
+            with Image.open(path, formats=_formats()) as image:
                 _require_size(path, *image.size)
                 return _decode(image)
         except VjproofError as problem:
             raise VjproofError(str(path), expected=problem.expected, got=problem.got, remedy=problem.remedy) from None
         except UnidentifiedImageError:
             raise VjproofError(
-                str(path), expected=f"a picture ({', '.join(FORMATS)})", got="a file of another kind"
+                str(path), expected=f"a picture ({', '.join(_formats())})", got="a file of another kind"
             ) from None
         except Exception as problem:  # decoders of hostile files raise what they like
             reason = excerpt(problem or type(problem).__name__)
             raise VjproofError(str(path), expected="a complete picture", got=reason) from None
+
+
+def _formats() -> list[str]:
+    """Return those of `FORMATS` that this build of Pillow knows."""
+    from PIL import Image
+
+    Image.init()
+    return [name for name in FORMATS if name in Image.OPEN]
 
 
 def _require_content(path: Path) -> None:
