@@ -24,7 +24,8 @@ def make_config(shape=SHAPES[0], *, depth=2, gelu="erf", pooling=POOLINGS[0], la
     channels, height, width, patch, hidden, heads, mlp, classes = shape
     name, readout, prefix = pooling
     return Config(
-        channels, height, width, patch, hidden, heads, mlp, depth, classes, eps, gelu, prefix, readout, name, layer_scale
+        channels, height, width, patch, hidden, heads, mlp, depth, classes, eps, gelu, prefix, readout, name,
+        layer_scale,
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def forward(config: Config, p: BlockParams, x: Array, rows: int | None = None) -
         query, key_value = qkv[..., :d], qkv[..., d:]
     else:
         query = dense.forward(p.w_q, p.b_q, cls.slice_rows(normed, rows))
-        key_value = dense.forward(weight[..., d:], bias[d:], normed)
+        key_value = dense.forward(weight[..., d:], bias[..., d:], normed)
         x = cls.slice_rows(x, rows)
     parts = (query, key_value[..., :d], key_value[..., d:])
     context, attended = attention.forward(*(attention.split_heads(part, heads) for part in parts))
