@@ -39,8 +39,9 @@ def _stored_grid(choices: Choices) -> tuple[int, int] | None:
 def _layout(naming: Naming, declared: Declared, notes: Notes) -> str:
     if "dist" in naming.files:
         return "deit"
-    marks = any("mask_token" in name for name in notes.ignored) or "registers" in naming.files
-    if "dinov2" in declared.family or marks or (naming.dialect == "hf" and "blocks.0.scale1" in naming.files):
+    meta = any("mask_token" in name for name in notes.ignored)
+    meta = meta or naming.files.get("registers", "").endswith("register_tokens")
+    if "dinov2" in declared.family or meta or (naming.dialect == "hf" and "blocks.0.scale1" in naming.files):
         return "dinov2"
     return "hf5" if naming.modern else naming.dialect
 

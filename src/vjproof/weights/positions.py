@@ -77,5 +77,5 @@ def _cubic(x: Array, a: float) -> Array:
 
 def square_side(count: int) -> int | None:
     """Return the side of a square grid of `count` patches, or None when there is none."""
-    side = math.isqrt(count)
+    side = math.isqrt(max(count, 0))
     return side if side > 0 and side * side == count else None
