@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -108,11 +109,18 @@ def run(arguments: list[str]) -> int:
         complain(f"{problem.format_message()} (see vjproof --help)")  # type: ignore[attr-defined]
         return BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    if status == INTERRUPTED:  # newer versions of typer return it instead of raising
         complain("interrupted")
-        return INTERRUPTED
     return status if isinstance(status, int) else DONE
 
 
 def main() -> None:
     """Run the command line of this process."""
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader went away: nobody is left to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = NEGATIVE
+    sys.exit(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from unicodedata import normalize
 
 from vjproof.vit.params import Array
 
@@ -18,8 +19,12 @@ def font(size: int) -> Array:
 
 
 def drawable(text: str) -> str:
-    """Return `text` with every character that the font does not have as a question mark."""
-    return "".join(character if _has(character) else "?" for character in text)
+    """Return `text` in characters that the font has: accents are dropped, others become question marks."""
+    return "".join(character if _has(character) else _plain(character) for character in text)
+
+
+def _plain(character: str) -> str:
+    return "".join(part for part in normalize("NFKD", character) if _has(part)) or "?"
 
 
 @cache
