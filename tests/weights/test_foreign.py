@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from tests.weights.checkpoints import (
-    CONFIG, DINOV2_PARTS, HF5_PARTS, hugging_face, numbered, same, timm, write,
+    CONFIG,
+    DINOV2_PARTS,
+    HF5_PARTS,
+    hugging_face,
+    numbered,
+    same,
+    timm,
+    write,
 )  # fmt: skip
 from vjproof.errors import VjproofError
 from vjproof.weights import load
@@ -100,7 +107,7 @@ def test_missing_query_key_value_biases_are_zero_and_said(tmp_path):
     assert same(got.params, zeroed(PARAMS, "b_k")) == []
     assert "bias of k is 0: the file has none" in got.notes.assumed
     del state["blocks.1.attn.q_bias"]
-    with pytest.raises(VjproofError, match="missing: blocks.1.attn.q_bias"):
+    with pytest.raises(VjproofError, match=r"missing: blocks.1.attn.q_bias"):
         read(tmp_path, state)
 
 

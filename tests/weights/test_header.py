@@ -13,7 +13,10 @@ from safetensors.numpy import save
 from vjproof.errors import VjproofError
 from vjproof.weights.header import HEADER_LIMIT, read_header
 
-GOOD = {"a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}, "b": {"dtype": "U8", "shape": [3], "data_offsets": [16, 19]}}  # fmt: skip
+GOOD = {
+    "a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+    "b": {"dtype": "U8", "shape": [3], "data_offsets": [16, 19]},
+}
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 346293852\n"
 
 

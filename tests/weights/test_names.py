@@ -64,11 +64,13 @@ def test_no_plain_name_looks_foreign():
 @pytest.mark.parametrize(
     ("names", "reason"),
     [
-        ([], "no tensors"), (["conv1.weight", "fc.bias"], r"2 tensors: conv1.weight, fc.bias"),
+        ([], "no tensors"),
+        (["conv1.weight", "fc.bias"], r"2 tensors: conv1.weight, fc.bias"),
         ([*TIMM, *(f"teacher.{name}" for name in TIMM)], "expected one network, got 2 patch embeddings"),
-        ([*TIMM, *HF], "expected one network"), ([*HF, "vit.embeddings.cls_token", "cls_classifier.weight"], "one tensor"),
+        ([*TIMM, *HF], "expected one network"),
+        ([*HF, "vit.embeddings.cls_token", "cls_classifier.weight"], "one tensor"),
     ],
-)  # fmt: skip
+)
 def test_other_files_are_refused(names, reason):
     with pytest.raises(VjproofError, match=reason):
         recognise(names, "w", Notes())

@@ -61,8 +61,16 @@ def test_blocks_have_no_gaps_and_absurd_numbers_cost_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [("patch_embed.proj.weight", (6, 48)), ("patch_embed.proj.weight", (6, 3, 4, 2)), ("pos_embed", (7, 6)), ("pos_embed", (2, 7, 6)), ("cls_token", (6,)), ("head.weight", (6,)), ("blocks.0.mlp.fc1.weight", (6,))],
-)  # fmt: skip
+    [
+        ("patch_embed.proj.weight", (6, 48)),
+        ("patch_embed.proj.weight", (6, 3, 4, 2)),
+        ("pos_embed", (7, 6)),
+        ("pos_embed", (2, 7, 6)),
+        ("cls_token", (6,)),
+        ("head.weight", (6,)),
+        ("blocks.0.mlp.fc1.weight", (6,)),
+    ],
+)
 def test_odd_ranks_are_told(tmp_path, name, shape):
     state = timm(PARAMS) | {name: np.ones(shape, np.float32)}
     with pytest.raises(VjproofError, match="shape"):

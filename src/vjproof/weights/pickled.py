@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -36,7 +37,9 @@ class PickledFile:
             with path.open("rb") as file:
                 self.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
                 file.seek(0)
-                content = torch.load(file, map_location="cpu", weights_only=True)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # torch's advice to whoever wrote the file
+                    content = torch.load(file, map_location="cpu", weights_only=True)
         except Exception as error:  # hostile bytes make the unpickler raise almost any exception
             raise VjproofError(
                 self.where, expected="a PyTorch file of tensors alone",
