@@ -9,6 +9,7 @@ from importlib import import_module
 
 _HOME = {
     "Classifier": "vjproof.classifier",
+    "explain_images": "vjproof.pipeline",
     "load": "vjproof.classifier",
     "Config": "vjproof.vit.config",
     "Explanation": "vjproof.explain.explanation",
@@ -21,7 +22,7 @@ _HOME = {
 
 __all__ = [
     "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "denormalise", "load", "preprocess", "read_image",
+    "denormalise", "explain_images", "load", "preprocess", "read_image",
 ]  # fmt: skip
 
 

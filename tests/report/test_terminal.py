@@ -1,6 +1,7 @@
 """Lines that are safe to print, and the progress bar."""
 
 import io
+import json
 
 import pytest
 
@@ -42,3 +43,23 @@ def test_long_work_shows_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys
 def test_the_bar_goes_away_after_an_error() -> None:
     with pytest.raises(ValueError, match="boom"), terminal.progress():
         raise ValueError("boom")
+
+
+MODEL = {
+    "name": "toy", "parameters": 1234567, "bytes": 1000, "sha256": "ab" * 32, "image": [1, 28, 28],
+    "classes": ["Bag", "Sandal"], "metadata": {"accuracy": "0.91"}, "config": {"patch": 4, "depth": 2, "hidden": 8, "heads": 2},
+}  # fmt: skip
+
+
+def test_models_are_listed_for_people_and_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.print_models([MODEL], as_json=False)
+    said = capsys.readouterr().out
+    for part in ("toy", "28 x 28, grey", "1,234,567", "0.91", "Bag, Sandal", "abab"):
+        assert part in said
+    terminal.print_models([MODEL], as_json=True)
+    assert json.loads(capsys.readouterr().out) == {"models": [MODEL]}
+
+
+def test_a_number_that_json_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        terminal.say_json({"value": float("nan")})
