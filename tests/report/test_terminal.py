@@ -47,7 +47,8 @@ def test_the_bar_goes_away_after_an_error() -> None:
 
 MODEL = {
     "name": "toy", "parameters": 1234567, "bytes": 1000, "sha256": "ab" * 32, "image": [1, 28, 28],
-    "classes": ["Bag", "Sandal"], "metadata": {"accuracy": "0.91"}, "config": {"patch": 4, "depth": 2, "hidden": 8, "heads": 2},
+    "classes": ["Bag", "Sandal"], "metadata": {"accuracy": "0.91"},
+    "config": {"patch": 4, "depth": 2, "hidden": 8, "heads": 2},
 }  # fmt: skip
 
 
