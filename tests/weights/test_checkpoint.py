@@ -1,6 +1,8 @@
 """The whole loading of a folder or a file, and its report."""
 
 import hashlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -32,6 +34,17 @@ def test_a_folder_with_both_configs_leaves_nothing_assumed(folder):
     assert got.source == str(folder)
     assert got.sha256 == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     assert same(got.params, PARAMS) == []
+
+
+def test_the_report_describes_the_network(folder):
+    line = "image (3, 8, 12), patch 4, width 6, MLP 10, depth 2, prefix tokens 1 cls, stored as F32"
+    assert line in load(folder).notes.recognised
+
+
+def test_importing_the_loaders_imports_no_library():
+    code = "import sys, vjproof.weights; print({'numpy', 'torch', 'safetensors', 'jax'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
 
 
 def test_a_bare_file_says_every_default(folder):
@@ -74,6 +87,9 @@ def test_the_size_of_the_file_needs_no_resize(folder):
     ("arguments", "reason"),
     [
         ({"image_size": (9, 12)}, "config image size: expected height and width that 4"),
+        ({"image_size": (8, 12, 3)}, "image_size: expected one or two whole numbers"),
+        ({"image_size": "8"}, "image_size: expected one or two whole numbers"),
+        ({"grid": 2.5}, "grid: expected one or two whole numbers"),
         ({"image_size": 0}, "config height: expected a positive integer"),
         ({"positions": "nearest"}, "positions: expected bicubic-antialias or bicubic"),
         ({"heads": 4}, "config heads: expected a divisor of the width 6, got 4"),

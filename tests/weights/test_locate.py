@@ -1,5 +1,7 @@
 """Which files of a path are read."""
 
+import os
+
 import pytest
 
 from vjproof.errors import VjproofError
@@ -39,6 +41,9 @@ def test_other_folders_are_refused(tmp_path, names, reason):
 def test_absent_paths_and_other_suffixes_are_refused(tmp_path):
     with pytest.raises(VjproofError, match="got no such file"):
         locate(tmp_path / "none.safetensors")
+    os.mkfifo(tmp_path / "pipe.safetensors")  # opening it would wait for a writer
+    with pytest.raises(VjproofError, match="got a device or pipe"):
+        locate(tmp_path / "pipe.safetensors")
     (tmp_path / "x.onnx").touch()
     with pytest.raises(VjproofError, match=r"got a file .onnx"):
         locate(tmp_path / "x.onnx")

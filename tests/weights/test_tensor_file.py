@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import save_file
 
 from vjproof.errors import VjproofError
@@ -23,6 +26,17 @@ def test_every_half_precision_number_widens_exactly(tmp_path):
             got = file.read(name)
             assert got.dtype == np.float32
             np.testing.assert_array_equal(got, tensor.float().numpy())
+
+
+@given(st.dictionaries(st.text(max_size=8), st.lists(st.integers(0, 5), max_size=4), max_size=5))
+def test_any_file_of_the_library_reads_the_same(tmp_path_factory, table):
+    path = tmp_path_factory.mktemp("library") / "x.safetensors"
+    generator = np.random.default_rng(len(table))
+    state = {name: generator.standard_normal(shape) for name, shape in table.items() if name != "__metadata__"}
+    safetensors.numpy.save_file(state, path)
+    with SafetensorsFile(path) as file:
+        assert file.shapes == {name: tensor.shape for name, tensor in state.items()}
+        assert all(np.array_equal(file.read(name), tensor) for name, tensor in state.items())
 
 
 def test_bfloat16_one_reads_as_one(tmp_path):

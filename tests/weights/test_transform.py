@@ -61,6 +61,12 @@ def test_another_size_is_scaled_and_said(resize, crop, height, width, expected):
     assert "scaled" in notes.assumed[0]
 
 
+def test_a_short_side_without_a_crop_gets_one_and_it_is_said():
+    got, notes = settle(Transform("p.json", None, 300))
+    assert (got.size, got.resize) == ((224, 224), 224)
+    assert notes.assumed[0] == "a centre crop of (300, 300): p.json declares none"
+
+
 def test_arguments_override_and_are_checked():
     got, notes = settle(Transform("p.json", mean=(0.1, 0.2, 0.3)), mean=0, std=(1, 2, 4))
     assert (got.mean, got.std) == ((0.0,) * 3, (1.0, 2.0, 4.0))

@@ -11,7 +11,7 @@ from vjproof.errors import VjproofError
 from vjproof.images.preprocessing import Preprocessing
 from vjproof.vit.config import Config
 from vjproof.vit.params import Params
-from vjproof.weights.choices import Choices, settle
+from vjproof.weights.choices import Choices, pair, settle
 from vjproof.weights.declared import Declared, Transform
 from vjproof.weights.foreign import read_foreign
 from vjproof.weights.hf_config import read_hf_config, read_preprocessor
@@ -114,8 +114,8 @@ def _to_image_size(config: Config, params: Params, choices: Choices, notes: Note
     size = choices.image_size
     if size is None:
         return config, params
-    height, width = (size, size) if isinstance(size, int) else size
-    target = dataclasses.replace(config, height=int(height), width=int(width))
+    height, width = pair("image_size", size)
+    target = dataclasses.replace(config, height=height, width=width)
     position = resize_positions(params.position, config.prefix, config.grid, target.grid, choices.positions)
     if target.grid != config.grid:
         notes.recognised.append(

@@ -31,6 +31,17 @@ class Choices:
     labels: Sequence[str] | None = None
 
 
+def pair(name: str, value: int | tuple[int, int]) -> tuple[int, int]:
+    """Return two whole numbers from one (twice) or two; raises VjproofError for anything else."""
+    try:
+        first, second = (value, value) if isinstance(value, int) else value
+        if first == int(first) and second == int(second):
+            return int(first), int(second)
+    except (TypeError, ValueError):
+        pass
+    raise VjproofError(name, expected="one or two whole numbers", got=repr(value))
+
+
 def settle(
     notes: Notes, name: str, given: Value | None, declared: Value | None, where: str, default: Value, why: str
 ) -> Value:

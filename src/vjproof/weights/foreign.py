@@ -6,7 +6,7 @@ from vjproof.errors import VjproofError
 from vjproof.vit.config import Config
 from vjproof.vit.params import Params
 from vjproof.weights.assemble import assemble, check_tensors
-from vjproof.weights.choices import Choices, settle_eps, settle_gelu, settle_heads, settle_pooling
+from vjproof.weights.choices import Choices, pair, settle_eps, settle_gelu, settle_heads, settle_pooling
 from vjproof.weights.declared import Declared
 from vjproof.weights.names import Naming, recognise
 from vjproof.weights.plan import plan
@@ -20,9 +20,11 @@ def read_foreign(file: TensorFile, declared: Declared, choices: Choices, notes: 
     naming = recognise(file.shapes, file.where, notes)
     shapes = {common: file.shapes[name] for common, name in naming.files.items()}
     notes.layout = _layout(naming, declared, notes)
-    sizes = measure(naming, shapes, declared, _stored_grid(choices), file.where, notes)
+    grid = None if choices.grid is None else pair("grid", choices.grid)
+    sizes = measure(naming, shapes, declared, grid, file.where, notes)
     _refuse_heads(naming, sizes, shapes, declared, file.where)
     config = _config(naming, sizes, declared, choices, file.where, notes)
+    _describe(config, sizes, file, notes)
     recipes = plan(config, sizes, shapes, declared, notes)
     needed = {naming.file_name(common): shape for recipe in recipes.values() for common, shape in recipe.sources}
     present = {name: file.shapes[name] for name in naming.files.values()}
@@ -32,8 +34,18 @@ def read_foreign(file: TensorFile, declared: Declared, choices: Choices, notes: 
     return config, assemble(config, recipes, file.read, naming.files, file.where), sizes.classes is not None
 
 
-def _stored_grid(choices: Choices) -> tuple[int, int] | None:
-    return None if choices.grid is None else (int(choices.grid[0]), int(choices.grid[1]))
+def _describe(config: Config, sizes: Sizes, file: TensorFile, notes: Notes) -> None:
+    prefix = ", ".join(f"{count} {part}" for part, count in sizes.prefix.items()) or "none"
+    notes.recognised.append(
+        f"image {config.image_shape}, patch {config.patch}, width {config.hidden}, MLP {config.mlp}, "
+        f"depth {config.depth}, prefix tokens {prefix}, stored as {file.stored}"
+    )
+    if config.layer_scale:
+        notes.recognised.append("LayerScale on both branches")
+    if config.readout == 2:
+        notes.recognised.append("two heads: the outputs are the mean of their logits")
+    if sizes.positioned < config.prefix:
+        notes.recognised.append(f"{config.prefix - sizes.positioned} prefix tokens without a position")
 
 
 def _layout(naming: Naming, declared: Declared, notes: Notes) -> str:

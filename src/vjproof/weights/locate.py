@@ -33,8 +33,9 @@ def locate(path: str | os.PathLike[str]) -> Place:
             config if config.is_file() else None,
             preprocessor if preprocessor.is_file() else None,
         )
-    if not root.exists():
-        raise VjproofError(str(root), expected="a folder or a weights file", got="no such file")
+    if not root.is_file():
+        kind = "a device or pipe" if root.exists() else "no such file"
+        raise VjproofError(str(root), expected="a folder or a weights file", got=kind)
     if root.suffix != ".safetensors" and root.suffix not in PICKLED:
         raise VjproofError(
             str(root),

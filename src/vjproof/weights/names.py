@@ -7,6 +7,7 @@ ones; the new ones appear in a state dict that is saved directly.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -70,16 +71,20 @@ class Naming:
     files: dict[str, str]
     strangers: tuple[str, ...]
 
+    @functools.cached_property
+    def _neighbours(self) -> dict[str, tuple[str, str]]:
+        """Part of a block -> the index of one block that has it, and its name there."""
+        blocks = ((BLOCK.fullmatch(common), file) for common, file in self.files.items())
+        return {block[2]: (block[1], file) for block, file in blocks if block}
+
     def file_name(self, common: str) -> str:
         """Return the name in the file of a tensor, also of a missing one (as its neighbours are named)."""
         if common in self.files:
             return self.files[common]
         block = BLOCK.fullmatch(common)
-        if block:
-            for name, file in self.files.items():
-                other = BLOCK.fullmatch(name)
-                if other and other[2] == block[2]:
-                    return file.replace(f".{other[1]}.", f".{block[1]}.", 1)
+        if block and block[2] in self._neighbours:
+            index, file = self._neighbours[block[2]]
+            return file.replace(f".{index}.", f".{block[1]}.", 1)
         table, rest = (PARTS, block[2]) if block else (ENDS, common)
         names = {
             theirs + suffix

@@ -102,8 +102,8 @@ def _config(fields: Fields, tensors: int) -> Config:
     whole = {name: fields.integer(name, low=0) for name in WHOLE}
     depth, eps, gelu, pooling = whole["depth"], fields.number("eps"), fields.text("gelu"), fields.text("pooling")
     layer_scale = fields.flag("layer_scale")
-    # Every block has sixteen tensors, so a depth beyond the number of tensors lies.
-    if None in whole.values() or depth is None or depth > tensors:
+    # Every block has sixteen tensors or more: a depth beyond that lies, and is not expanded.
+    if None in whole.values() or depth is None or 16 * depth > tensors:
         raise VjproofError(fields.where, expected="sizes that fit the tensors", got=f"depth {depth}, {tensors} tensors")
     if eps is None or gelu is None or pooling is None or layer_scale is None:
         raise VjproofError(fields.where, expected="eps, gelu, pooling and layer_scale", got="null")

@@ -52,6 +52,7 @@ class PickledFile:
         claimed = sum(tensor.numel() * tensor.element_size() for tensor in self._tensors.values())
         if claimed > 4 * path.stat().st_size:
             raise VjproofError(self.where, expected="tensors that the file holds", got=f"{claimed} bytes claimed")
+        self.stored = ", ".join(sorted({str(tensor.dtype) for tensor in self._tensors.values()}))
         self.shapes: Mapping[str, tuple[int, ...]] = {
             name: tuple(tensor.shape) for name, tensor in self._tensors.items()
         }

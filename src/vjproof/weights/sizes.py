@@ -12,6 +12,7 @@ from vjproof.weights.positions import square_side
 from vjproof.weights.report import Notes, listed
 
 Shape = tuple[int, ...]
+DEPTH_LIMIT = 1024  # the deepest published ViT has 56 blocks
 PREFIX_PARTS = ("cls", "dist", "registers")
 
 
@@ -62,8 +63,8 @@ def measure(
 def _depth(shapes: Mapping[str, Shape], where: str) -> int:
     indices = {int(name.split(".")[1]) for name in shapes if name.startswith("blocks.")}
     depth = max(indices, default=-1) + 1
-    if depth == 0:
-        raise VjproofError(where, expected="encoder blocks", got="none")
+    if not 0 < depth <= DEPTH_LIMIT:
+        raise VjproofError(where, expected=f"1 to {DEPTH_LIMIT} encoder blocks", got=str(depth or "none"))
     if len(indices) != depth:
         absent = next(index for index in range(depth) if index not in indices)
         raise VjproofError(where, expected=f"blocks 0 to {depth - 1}", got=f"block {absent} missing")

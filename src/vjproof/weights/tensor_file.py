@@ -17,10 +17,11 @@ READABLE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 class TensorFile(Protocol):
-    """What the loader asks of a weights file; `read` gives float32 or float64."""
+    """What the loader asks of a weights file; `stored` names its dtypes, `read` gives float32 or float64."""
 
     where: str
     sha256: str
+    stored: str
     shapes: Mapping[str, tuple[int, ...]]
     metadata: Mapping[str, str]
 
@@ -52,6 +53,7 @@ class SafetensorsFile:
             self._file.close()
             raise
         self.shapes: Mapping[str, tuple[int, ...]] = {name: entry.shape for name, entry in self._header.entries.items()}
+        self.stored = ", ".join(sorted({entry.dtype for entry in self._header.entries.values()}))
         self.metadata: Mapping[str, str] = self._header.metadata
 
     def __enter__(self) -> Self:

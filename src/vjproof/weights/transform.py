@@ -46,7 +46,10 @@ def _resize(transform: Transform, config: Config, layout: str, notes: Notes) -> 
             resize = scaled[0] if scaled[0] == scaled[1] else scaled
         notes.assumed.append(f"resize {resize}, crop {size}: nothing declared, the usual choice of layout {layout}")
         return resize
-    crop = transform.crop or size
+    crop = transform.crop
+    if crop is None:
+        crop = (transform.resize, transform.resize) if isinstance(transform.resize, int) else transform.resize
+        notes.assumed.append(f"a centre crop of {crop}: {transform.where} declares none")
     if crop == size:
         notes.recognised.append(f"resize {transform.resize}, crop {size} ({transform.where})")
         return transform.resize
