@@ -42,7 +42,7 @@ def common(
 
 @app.command()
 def explain(
-    images: Annotated[list[Path], typer.Argument(metavar="IMAGE...", help="Pictures, or folders of pictures.")],
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE", help="Pictures, or folders of pictures.")],
     model: Annotated[str, typer.Option(help="A built-in model, a weights file, or a folder.")] = "fashion",
     target: Annotated[
         list[str], typer.Option(help="top1, a class index or name, or margin:A-B; repeat it to give one per image.")

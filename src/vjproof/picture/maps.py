@@ -66,7 +66,7 @@ def overlay_colours(photograph: Array, values: Array, limit: float) -> Array:
 
     grey = photograph.mean(axis=2, keepdims=True)
     t = np.minimum(values / limit, 1.0) if limit > 0 else np.zeros(values.shape)
-    cover = (0.92 * np.sqrt(t))[..., None]
+    cover = (0.92 * t**0.7)[..., None]
     return (1 - cover) * (0.12 + 0.76 * grey) + cover * heat(t)
 
 
