@@ -49,6 +49,7 @@ def unit(pixels: Array) -> Array:
 def read_photograph(path: str | Path) -> Photograph:
     """Return the picture at `path`, turned as its EXIF orientation says; an animation gives its first frame.
 
+    Colours are taken as stored: profiles and gamma are not applied, as the networks' training pipelines did not.
     Raises VjproofError, naming the file, when it is missing, empty, no picture, truncated, larger than
     `MAX_PIXELS`, or holds floating pixels outside [0, 1]. Memory is bounded by `MAX_PIXELS`, whatever the file says.
     """
