@@ -3,7 +3,8 @@
 mu = mean x, v = mean (x - mu)^2, r = 1 / sqrt(v + eps), xh = (x - mu) r, y = g xh + b.
 Reverse: q = g d_y, centred: c = q - mean q;  d_x = r (c - xh mean(xh c)).
 That is the textbook (r / n)(n q - sum q - xh sum(xh q)), since sum xh = 0; the centred form returns an exact 0
-for q = 1, the gradient of sum(LN(x)), where the textbook form leaves rounding noise. The scale g is a vector, or one shared number.
+for q = 1, the gradient of sum(LN(x)), where the textbook form leaves rounding noise. The scale g is a vector, or
+one shared number.
 """
 
 from __future__ import annotations

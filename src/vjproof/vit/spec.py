@@ -2,7 +2,8 @@
 
 A matrix (n, m) is the flat vector with entry i * m + j; leading axes of any array are independent examples, which
 is how `per_row_flat` and `batch_map` lift a map without a loop. `docs/seed-map.md` lists the names and shapes.
-This file is the document; `vit/model.py` is what runs. Formulas: MATH.md; leaves: `vjproof.layers`.
+The net is the seed's: one prefix token, which the head reads. This file is the document; `vit/model.py` is what
+runs, and knows more nets. Formulas: MATH.md; leaves: `vjproof.layers`.
 """
 
 from __future__ import annotations
