@@ -26,6 +26,11 @@ def namespace(*arrays: Array) -> Any:
     return array_namespace(*(array for array in arrays if array is not None))
 
 
+def erf(x: Array) -> Array:
+    """Return the error function of x; any shape, dtype kept."""
+    return _special(x, "erf", "erf")
+
+
 def erfc(x: Array) -> Array:
     """Return 1 - erf(x), accurate in both tails; any shape, dtype kept."""
     return _special(x, "erfc", "erfc")
