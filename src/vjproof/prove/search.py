@@ -1,0 +1,171 @@
+"""The search for a proof: numbers suggest landmarks and equal values, the kernel accepts or refuses each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vjproof.kernel.certificate import check, digest, kernel_digest
+from vjproof.kernel.check import Comparison, Reverse
+from vjproof.kernel.program import Program, Refused, factors_of
+from vjproof.program.recorder import program_data
+from vjproof.prove.fingerprint import Numbers, close, orders
+from vjproof.prove.result import NOT_PROVED, PROVED, REFUTED, Result
+
+PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
+LANDMARK_KINDS = ("dot", "add", "call")
+
+
+def prove_programs(
+    forward: Program,
+    second: Program,
+    *,
+    wrt: Sequence[str] = (),
+    cotangents: Sequence[str] = (),
+    positive: Sequence[str] = (),
+    lemmas: Mapping[str, Any] | None = None,
+    symbol: str | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> Result:
+    """Return whether `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
+
+    `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
+    hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
+    """
+    began = time.perf_counter()
+    from vjproof.prove.refute import refute
+
+    numbers = Numbers(forward, second, wrt, cotangents, positive)
+    if not _finite(numbers):
+        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1)
+    counterexample = refute(numbers, wrt, cotangents, positive)
+    if counterexample is not None:
+        return Result(REFUTED, counterexample=counterexample, seconds=time.perf_counter() - began)
+    kind = "vjp" if wrt else "equal"
+    reason = "no landmark resisted, and no proof was found"
+    for landmarks in _landmark_sets(numbers, kind):
+        try:
+            attempt = _Attempt(numbers, landmarks, positive, wrt, cotangents)
+            reason = attempt.resisted or reason
+            attempt.finish()
+        except Refused as refusal:
+            reason = attempt.resisted if "attempt" in locals() and attempt.resisted else str(refusal)
+            continue
+        claim: dict[str, Any] = {"kind": kind, "forward": program_data(forward), "second": program_data(second)}
+        claim |= {"positive": list(positive), "conditions": attempt.comparison.conditions}
+        claim |= {"wrt": list(wrt), "cotangents": list(cotangents)} if wrt else {"definitions": {}}
+        certificate = certify(claim, {"landmarks": landmarks, "steps": attempt.steps}, lemmas, notes)
+        try:
+            statement = check(certificate, symbol)
+        except Refused as refusal:
+            return Result(NOT_PROVED, reason=str(refusal), seconds=time.perf_counter() - began)
+        count = len(attempt.steps) + len(attempt.comparison.definition) + len(second.outputs)
+        return Result(PROVED, tuple(statement), certificate, None, "", count, time.perf_counter() - began)
+    return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
+
+
+def certify(
+    claim: Mapping[str, Any],
+    proof: Mapping[str, Any],
+    lemmas: Mapping[str, Any] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the certificate document of a claim and its proof, with the digests of claim and kernel."""
+    certificate: dict[str, Any] = {"claim": dict(claim), "proof": dict(proof)}
+    certificate["digests"] = {"claim": digest(claim), "kernel": kernel_digest()}
+    if lemmas:
+        certificate["lemmas"] = dict(lemmas)
+    if notes:
+        certificate["notes"] = dict(notes)
+    return certificate
+
+
+def _finite(numbers: Numbers) -> bool:
+    import numpy as np
+
+    arrays = [*numbers.values.values(), *numbers.other.values()]
+    return all(np.isfinite(array).all() for array in arrays)
+
+
+def _landmark_sets(numbers: Numbers, kind: str) -> list[list[str]]:
+    """Return sets of landmarks to try: values whose adjoint (or value) the second program computes, then fewer."""
+    forward = numbers.forward
+    found = []
+    for name, operation in forward.operations.items():
+        array = numbers.adjoints.get(name) if kind == "vjp" and name in numbers.adjoints else numbers.values[name]
+        if operation.kind in LANDMARK_KINDS and array is not None and _occurs(numbers, name, array):
+            found.append(name)
+    dots = [name for name in found if forward.operations[name].kind in ("dot", "call")]
+    sets = [found, dots, []]
+    return [candidate for place, candidate in enumerate(sets) if candidate not in sets[:place]]
+
+
+def _occurs(numbers: Numbers, name: str, array: Any) -> bool:
+    wanted = factors_of(numbers.forward.shape(name))
+    flat = numbers.flat(numbers.forward, name, array)
+    for value, operation in numbers.second.operations.items():
+        factors = factors_of(operation.shape)
+        if operation.kind != "const" and len(factors) == len(wanted):
+            for order in orders(factors, wanted):
+                if close(numbers.flat(numbers.second, value, numbers.other[value]).transpose(order), flat):
+                    return True
+    return False
+
+
+class _Attempt:
+    """One run through the second program, naming what the kernel accepts."""
+
+    def __init__(
+        self,
+        numbers: Numbers,
+        landmarks: list[str],
+        positive: Sequence[str],
+        wrt: Sequence[str],
+        cotangents: Sequence[str],
+    ) -> None:
+        self.numbers, self.wrt = numbers, wrt
+        self.steps: list[list[Any]] = []
+        self.resisted = ""
+        pair = (numbers.forward, numbers.second, landmarks, positive)
+        self.comparison: Comparison = Reverse(*pair, wrt, cotangents) if wrt else Comparison(*pair)
+        self.targets = self._targets(landmarks)
+        for value, operation in numbers.second.operations.items():
+            if operation.kind not in PASSIVE:
+                self._name(value)
+
+    def _targets(self, landmarks: list[str]) -> list[tuple[str, str, tuple[Any, ...], Any]]:
+        """Return (role, name, factors, array) of what a value may be; a mere output's value hides how it is made."""
+        numbers, forward = self.numbers, self.numbers.forward
+        targets = []
+        for name in landmarks:
+            factors = factors_of(forward.shape(name))
+            targets.append(("value", name, factors, numbers.flat(forward, name, numbers.values[name])))
+        for name in getattr(self.comparison, "adjoint", {}):
+            if name in numbers.adjoints:
+                factors = factors_of(forward.shape(name))
+                targets.append(("adjoint", name, factors, numbers.flat(forward, name, numbers.adjoints[name])))
+        return targets
+
+    def _name(self, value: str) -> None:
+        factors = factors_of(self.numbers.second.shape(value))
+        array = self.numbers.flat(self.numbers.second, value, self.numbers.other[value])
+        for role, name, wanted, target in self.targets:
+            for order in orders(factors, wanted):
+                if close(array.transpose(order), target):
+                    try:
+                        self.comparison.match(value, role, name, order)
+                    except Refused as refusal:
+                        self.resisted = self.resisted or f"{refusal} (the numbers agree)"
+                    else:
+                        self.steps.append([value, role, name, list(order)])
+                        return
+
+    def finish(self) -> None:
+        """Raise Refused unless the outputs of the second program are what is claimed."""
+        goals = [("adjoint", name) for name in self.wrt] or [("value", name) for name in self.numbers.forward.outputs]
+        if len(goals) != len(self.numbers.second.outputs):
+            raise Refused("the second program has another number of outputs than the claim")
+        for output, (role, target) in zip(self.numbers.second.outputs, goals, strict=True):
+            self.comparison.same_output(output, role, target)
+
