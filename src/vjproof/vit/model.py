@@ -6,13 +6,14 @@ starts from them. `vit/spec.py` states the chain without that shortcut; both com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from vjproof.layers import cls, dense, layer_norm, patch_embed
 from vjproof.layers.array import Array, namespace
 from vjproof.layers.linear_map import LinearMap, compose, identity
-from vjproof.vit import block
+from vjproof.vit import block, tower
 from vjproof.vit.config import Config
 from vjproof.vit.params import Params
 
@@ -20,17 +21,14 @@ from vjproof.vit.params import Params
 class Saved(NamedTuple):
     """All that the reverse needs: one record per block, and the final norm's."""
 
-    blocks: tuple[block.SavedBlock, ...]
+    blocks: Sequence[block.SavedBlock]
     norm: layer_norm.Saved
 
 
 def forward(config: Config, params: Params, images: Array) -> tuple[Array, Saved]:
     """Return logits (..., K) and the saved activations for images (..., C, H, W), already pre-processed."""
     x = patch_embed.forward(params.patch_weight, params.patch_bias, params.prefix, params.position, images)
-    saved = []
-    for index, block_params in enumerate(params.blocks):
-        x, activations = block.forward(config, block_params, x, _rows_out(config, index))
-        saved.append(activations)
+    x, saved = tower.forward(config, params.blocks, x)
     if config.pooling == "cls":
         x = cls.slice_rows(x, config.readout)
     elif config.pooling == "mean":
@@ -39,7 +37,7 @@ def forward(config: Config, params: Params, images: Array) -> tuple[Array, Saved
     if config.pooling == "norm-mean":
         x = cls.mean_rows(x, config.prefix)
     flat = namespace(x).reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
-    return dense.forward(params.w_head, params.b_head, flat), Saved(tuple(saved), norm)
+    return dense.forward(params.w_head, params.b_head, flat), Saved(saved, norm)
 
 
 def logits(config: Config, params: Params, images: Array) -> Array:
@@ -54,7 +52,7 @@ def pullback(config: Config, params: Params, saved: Saved) -> LinearMap:
     pooled_norm = norm @ pool if config.pooling == "norm-mean" else pool @ norm
     return compose(
         patch_embed_back(config, params, lead),
-        *(block_back(config, params, saved, lead, index) for index in range(config.depth)),
+        tower.back(config, params.blocks, saved.blocks, lead),
         pooled_norm,
         head_back(config, params, lead),
     )
@@ -111,18 +109,6 @@ def pool_back(config: Config, lead: tuple[int, ...]) -> LinearMap:
     )
 
 
-def block_back(config: Config, params: Params, saved: Saved, lead: tuple[int, ...], index: int) -> LinearMap:
-    """Return block `index`'s reverse, from the rows that it returns to all rows."""
-    rows = _rows_out(config, index) or config.tokens
-    at = (params.blocks[index], saved.blocks[index])
-    return LinearMap(
-        (*lead, rows, config.hidden),
-        (*lead, config.tokens, config.hidden),
-        partial(block.pullback, *at),
-        partial(block.pushforward, *at),
-    )
-
-
 def patch_embed_back(config: Config, params: Params, lead: tuple[int, ...]) -> LinearMap:
     """Return the patch embedding's reverse, tokens (..., T + N, D) to images (..., C, H, W)."""
     weight = params.patch_weight
@@ -132,8 +118,3 @@ def patch_embed_back(config: Config, params: Params, lead: tuple[int, ...]) -> L
         partial(patch_embed.pullback, weight, config.prefix, config.grid),
         partial(patch_embed.pushforward, weight, config.prefix),
     )
-
-
-def _rows_out(config: Config, index: int) -> int | None:
-    """Rows that block `index` returns: the head's rows in the last block under CLS pooling, else all (None)."""
-    return config.readout if index + 1 == config.depth and config.pooling == "cls" else None

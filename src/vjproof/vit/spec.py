@@ -215,7 +215,7 @@ def cls_scatter(patches: Size, d_y: Array) -> Array:
 
 def cls_slice_flat(patches: Size, x: Array) -> Array:
     """Return row 0, the CLS token, of a flat ((patches + 1) * D) vector."""
-    return flat(cls.slice_rows(rows_of(patches + 1, x), 1))
+    return flat(cls.slice_rows(rows_of(1 + patches, x), 1))
 
 
 def patch_embed_input_grad_formula(config: Config, params: Params) -> Map:
