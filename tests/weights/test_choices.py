@@ -53,7 +53,7 @@ def test_heads_by_convention_are_said(width, heads):
     assert notes.assumed == [f"heads {heads}: width {width}, by the convention of 64 columns a head"]
 
 
-@pytest.mark.parametrize("width", [6, 100, 1280, 1408])
+@pytest.mark.parametrize("width", [6, 64, 100, 1280, 1408])
 def test_heads_without_a_convention_are_asked_for(width):
     with pytest.raises(VjproofError, match=r"the number of attention heads, .*; pass heads="):
         settle_heads(Choices(), Declared(), width, "w", Notes())

@@ -54,6 +54,17 @@ def test_squashed_and_oblong_images_are_resized_exactly():
     assert config({"interpolation": "random"}).transform.resample is None
 
 
+def test_heads_that_only_the_name_tells():
+    assert config(architecture="vit_base_patch16_gap_224").heads == 16
+    assert config(architecture="vit_base_patch16_gap_224", model_args={"num_heads": 4}).heads == 4
+
+
+@pytest.mark.parametrize("name", ["vit_base_patch16_rope_ape_224", "vit_base_patch16_rpn_224"])
+def test_networks_that_only_their_name_tells_apart_are_refused(name):
+    with pytest.raises(VjproofError, match=f"expected a plain pre-norm ViT, got {name}: "):
+        config(architecture=name)
+
+
 @pytest.mark.parametrize("name", ["vit_base_patch16_siglip_224", "vit_base_patch32_clip_quickgelu_224", "eva02_base"])
 def test_families_with_unstated_activations_are_marked(name):
     assert config(architecture=name).gelu == "unknown"

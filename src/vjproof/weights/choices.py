@@ -12,7 +12,7 @@ from vjproof.weights.report import Notes
 
 Value = TypeVar("Value", int, float, str)
 HEAD_WIDTH = 64
-WIDEST_CONVENTIONAL = 1024  # ViT-H and larger have heads of 80, 88, 104
+CONVENTIONAL = range(192, 1025)  # ViT-Tiny to ViT-Large; smaller and larger ones have heads of 32, 80, 88, 104
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ def settle(
 
 
 def settle_heads(choices: Choices, declared: Declared, hidden: int, where: str, notes: Notes) -> int:
-    """Return the number of heads; the convention of 64 columns a head is assumed up to width 1024 only."""
+    """Return the number of heads; 64 columns a head are assumed from width 192 to 1024 only."""
     known = choices.heads is not None or declared.heads is not None
-    if not known and (hidden % HEAD_WIDTH or hidden > WIDEST_CONVENTIONAL):
+    if not known and (hidden % HEAD_WIDTH or hidden not in CONVENTIONAL):
         raise VjproofError(
             where, expected="the number of attention heads, which no tensor tells", got=f"width {hidden} alone",
-            remedy="pass heads=..., or the folder with config.json",
+            remedy="pass heads=..., or a folder whose config.json states it",
         )  # fmt: skip
     default = max(hidden // HEAD_WIDTH, 1)
     why = f"width {hidden}, by the convention of {HEAD_WIDTH} columns a head"

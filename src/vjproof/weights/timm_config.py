@@ -16,6 +16,12 @@ ARGUMENTS = {
 }  # fmt: skip
 GELU_OF_ACT = {"gelu": "erf", "gelu_tanh": "tanh"}
 POOLING = {"token": "cls", "avg": "norm-mean", "": None}
+# What timm's entry points set and no file states, by the architecture's name (models/vision_transformer.py).
+OTHER_NETWORKS = {"rope": "rotary positions", "rpn": "norms after the branches"}
+HEADS = {
+    "vit_base_patch16_gap_224": 16, "vit_huge_patch14_224": 16, "vit_huge_patch14_gap_224": 16,
+    "vit_huge_patch16_gap_448": 16, "test_vit": 2, "test_vit2": 2,
+}  # fmt: skip
 DEPARTING = ("siglip", "clip", "quickgelu", "so150m", "so400m", "aimv2", "eva", "beit", "naflex")
 
 
@@ -27,6 +33,13 @@ def is_timm(fields: Fields) -> bool:
 def read_timm_config(fields: Fields) -> Declared:
     """Return what timm's config.json declares; raises VjproofError for what a plain ViT does not have."""
     architecture = fields.text("architecture") or ""
+    for word, feature in OTHER_NETWORKS.items():
+        if word in architecture:
+            raise VjproofError(
+                f"{fields.where}: architecture", expected="a plain pre-norm ViT",
+                got=f"{shown(architecture)}: {feature}",
+                remedy="this network computes something else and is not supported",
+            )  # fmt: skip
     arguments = fields.section("model_args") or Fields("model_args", {})
     unknown = sorted(set(arguments.values) - ARGUMENTS)
     if unknown:
@@ -51,7 +64,8 @@ def read_timm_config(fields: Fields) -> Declared:
     return Declared(
         where=fields.where, family=shown(architecture), sizes={key: n for key, n in sizes.items() if n},
         image=arguments.size("img_size") or ((size[1], size[2]) if size else None),
-        heads=arguments.integer("num_heads"), gelu=_gelu(architecture, act), pooling=POOLING[pool],
+        heads=arguments.integer("num_heads") or HEADS.get(architecture), gelu=_gelu(architecture, act),
+        pooling=POOLING[pool],
         qkv_bias=arguments.flag("qkv_bias"), classifier=None if classes is None else classes > 0,
         labels=_labels(pretrained), transform=_transform(pretrained, size),
     )  # fmt: skip
