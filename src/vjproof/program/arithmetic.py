@@ -59,7 +59,7 @@ class Arithmetic:
         return getattr(self.xp, kind)(x, axis=axes)
 
     def dot(self, x: Array, y: Array, places: Any, shape: tuple[int, ...]) -> Array:
-        """Return the product of x and y; `places` is (batch, contract), each a pair of lists of places in x and in y."""
+        """Return the product; `places` is (batch, contract), each a pair of lists of places in x and in y."""
         (batch_x, batch_y), (sum_x, sum_y) = places
         free_x = [place for place in range(x.ndim) if place not in batch_x + sum_x]
         free_y = [place for place in range(y.ndim) if place not in batch_y + sum_y]

@@ -111,19 +111,28 @@ def take_slices(x: RecordedArray, key: Any) -> RecordedArray:
 def _take_slice(x: RecordedArray, place: int, item: slice) -> RecordedArray:
     if item.step not in (None, 1):
         raise refusal(f"a slice with step {item.step!r}", "slices take whole parts of an axis")
-    parts = parts_of(x.axes[place])
-    start = 0 if item.start is None else _boundary(x, parts, item.start)
-    stop = len(parts) if item.stop is None else _boundary(x, parts, item.stop)
+    axis, rest = x.axes[place], ()
+    if item == slice(None):
+        return x
+    if len(axis) > 1 and not isinstance(axis[0], str):  # rows of a product: cut its leading union
+        axis, rest = axis[:1], axis[1:]
+    parts = parts_of(axis)
+    start = 0 if item.start is None else _boundary(x, parts, rest, item.start)
+    stop = len(parts) if item.stop is None else _boundary(x, parts, rest, item.stop)
     if start >= stop:
         raise refusal("an empty slice", "every axis has at least one element")
     if (start, stop) == (0, len(parts)):
         return x
-    return x.tape.line("slice", [x], {"axis": place, "start": start, "stop": stop})
+    lead, trail = x.axes[:place], x.axes[place + 1 :]
+    if rest:
+        x = reshape(x, (*lead, axis, rest, *trail))
+    x = x.tape.line("slice", [x], {"axis": place, "start": start, "stop": stop})
+    return reshape(x, (*lead, x.axes[place] + rest, *trail)) if rest else x
 
 
-def _boundary(x: RecordedArray, parts: Shape, bound: Any) -> int:
-    if isinstance(bound, Size):
-        wanted = parts_of(bound.axis)
+def _boundary(x: RecordedArray, parts: Shape, rest: Shape, bound: Any) -> int:
+    if isinstance(bound, Size) and bound.axis[len(bound.axis) - len(rest) :] == rest:
+        wanted = parts_of(bound.axis[: len(bound.axis) - len(rest)])
         if parts[: len(wanted)] == wanted:
             return len(wanted)
     elif isinstance(bound, int) and not isinstance(bound, bool):
@@ -131,7 +140,7 @@ def _boundary(x: RecordedArray, parts: Shape, bound: Any) -> int:
         for index, part in enumerate(parts):
             if total == bound:
                 return index
-            size = x.tape.known_size(part)
+            size = x.tape.known_size(part + rest)
             if size is None:
                 break
             total += size
