@@ -15,7 +15,7 @@ from vjproof.errors import VjproofError
 PI_DIGITS = "3.14159265358979323846264338327950288419716939937510582097494"  # the next digit is 4: rounded down
 _PI = (Fraction(PI_DIGITS), Fraction(PI_DIGITS) + Fraction(1, 10**59))
 _DYADIC = 2**20  # a float with larger terms is not taken for an intended binary fraction
-_TERM = 64  # largest denominator that is tried beside a square root
+_TERM = 64  # largest numerator and denominator that are tried
 
 
 def read_literal(value: float | int | Fraction) -> tuple[list[Any], bool]:
@@ -35,6 +35,8 @@ def read_literal(value: float | int | Fraction) -> tuple[list[Any], bool]:
     for pi_power in (0, 1, -1, 2, -2):
         for two_power in (0, 1):
             root = math.sqrt(2.0) ** two_power * math.sqrt(math.pi) ** pi_power
+            if not 0.5 / _TERM < abs(value / root) < 2.0 * _TERM:
+                continue
             rational = Fraction(value / root).limit_denominator(_TERM)
             if 0 < abs(rational.numerator) <= _TERM and _is_nearest(exact, rational, two_power, pi_power):
                 powers = {"2": Fraction(two_power, 2), "pi": Fraction(pi_power, 2)}

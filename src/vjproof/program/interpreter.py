@@ -141,7 +141,7 @@ def _evaluate(
     if kind == "slice":
         at, parts = attributes["axis"], parts_of(shapes[0][attributes["axis"]])
         start, stop = (sum(map(sizes.count, parts[: attributes[bound]])) for bound in ("start", "stop"))
-        return arguments[0][(*[slice(None)] * at, slice(start, stop))]
+        return arguments[0][(*[slice(None)] * at, slice(start, stop), ...)]
     raise VjproofError(f"operation {excerpt(kind, 40)}", expected="an operation of kernel.program")
 
 
