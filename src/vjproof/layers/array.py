@@ -1,8 +1,8 @@
-"""The declared subset of the Array API standard that layers may use, and two functions it lacks.
+"""The declared subset of the Array API standard that layers may use, and three functions it lacks.
 
 Layers may call, on the namespace of their arguments: `exp`, `sqrt`, `sum`, `mean`, `max`, `matmul`, `reshape`,
 `permute_dims`, `matrix_transpose`, `concat`, `broadcast_to`, `zeros`; the operators + - * /; slices with `...`;
-and `erfc` and `logistic` of this module. A size may be a symbol, known to + * // == and to size ** -0.5 alone, so
+and `erf`, `erfc` and `logistic` of this module. A size may be a symbol, known to + * // == and to size ** -0.5 alone, so
 sizes are never subtracted or ordered; an array may be divided by a size.
 """
 
