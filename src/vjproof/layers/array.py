@@ -2,8 +2,8 @@
 
 Layers may call, on the namespace of their arguments: `exp`, `sqrt`, `sum`, `mean`, `max`, `matmul`, `reshape`,
 `permute_dims`, `matrix_transpose`, `concat`, `broadcast_to`, `zeros`; the operators + - * /; slices with `...`;
-and `erf`, `erfc` and `logistic` of this module. A size may be a symbol, known to + * // == and to size ** -0.5 alone, so
-sizes are never subtracted or ordered; an array may be divided by a size.
+and `erf`, `erfc` and `logistic` of this module. A size may be a symbol, known to + * // == and to size ** -0.5
+alone, so sizes are never subtracted or ordered; an array may be divided by a size.
 """
 
 from __future__ import annotations
