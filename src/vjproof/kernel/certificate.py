@@ -66,8 +66,12 @@ def _pair(claim, proof, lemmas, symbol):
         _fields(claim, {"kind", "forward", "second", "positive", "conditions", "definitions"})
         assumed = []
         definitions = {name: _definition(data, forward) for name, data in claim["definitions"].items()}
-        if not set(definitions) <= {symbol}:
-            raise Refused("a definition belongs to the induction hypothesis of a fold")
+        for name, data in claim["definitions"].items():
+            if name != symbol:
+                lemma = lemmas[name]["claim"]
+                if lemma["kind"] != "fold" or lemma["step"]["claim"].get("definitions", {}).get(name) != data:
+                    raise Refused(f"the definition of {name!r} is no induction hypothesis, and no lemma shows it")
+                assumed += [f"  [{name}] {line}" for line in check(lemmas[name])]
         comparison = Comparison(forward, second, proof["landmarks"], positive, definitions)
         goals = [("value", name) for name in forward.outputs]
     else:

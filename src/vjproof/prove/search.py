@@ -26,12 +26,14 @@ def prove_programs(
     positive: Sequence[str] = (),
     lemmas: Mapping[str, Any] | None = None,
     symbol: str | None = None,
+    definitions: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return whether `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
 
     `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
-    hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
+    hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers,
+    `definitions` what it says that a call equals.
     """
     began = time.perf_counter()
     from vjproof.prove.refute import refute
@@ -54,7 +56,7 @@ def prove_programs(
             continue
         claim: dict[str, Any] = {"kind": kind, "forward": program_data(forward), "second": program_data(second)}
         claim |= {"positive": list(positive), "conditions": attempt.comparison.conditions}
-        claim |= {"wrt": list(wrt), "cotangents": list(cotangents)} if wrt else {"definitions": {}}
+        claim |= {"wrt": list(wrt), "cotangents": list(cotangents)} if wrt else {"definitions": dict(definitions or {})}
         certificate = certify(claim, {"landmarks": landmarks, "steps": attempt.steps}, lemmas, notes)
         try:
             statement = check(certificate, symbol)
@@ -96,8 +98,9 @@ def _landmark_sets(numbers: Numbers, kind: str) -> list[list[str]]:
         array = numbers.adjoints.get(name) if kind == "vjp" and name in numbers.adjoints else numbers.values[name]
         if operation.kind in LANDMARK_KINDS and array is not None and _occurs(numbers, name, array):
             found.append(name)
-    dots = [name for name in found if forward.operations[name].kind in ("dot", "call")]
-    sets = [found, dots, []]
+    needed = {argument for op in forward.operations.values() if op.kind == "call" for argument in (*op.arguments, op.name)}
+    dots = {name for name in found if forward.operations[name].kind == "dot"}
+    sets = [[name for name in forward.operations if name in chosen] for chosen in ({*found} | needed, dots | needed, needed)]
     return [candidate for place, candidate in enumerate(sets) if candidate not in sets[:place]]
 
 
@@ -131,8 +134,7 @@ class _Attempt:
         self.comparison: Comparison = Reverse(*pair, wrt, cotangents) if wrt else Comparison(*pair)
         self.targets = self._targets(landmarks)
         for value, operation in numbers.second.operations.items():
-            if operation.kind not in PASSIVE:
-                self._name(value)
+            self._name(value, operation.kind)
 
     def _targets(self, landmarks: list[str]) -> list[tuple[str, str, tuple[Any, ...], Any]]:
         """Return (role, name, factors, array) of what a value may be; a mere output's value hides how it is made."""
@@ -147,10 +149,15 @@ class _Attempt:
                 targets.append(("adjoint", name, factors, numbers.flat(forward, name, numbers.adjoints[name])))
         return targets
 
-    def _name(self, value: str) -> None:
+    def _name(self, value: str, kind: str) -> None:
+        """Name a value; one that only moves entries is named as a landmark of its own kind, or not at all."""
         factors = factors_of(self.numbers.second.shape(value))
+        if kind == "input":
+            return
         array = self.numbers.flat(self.numbers.second, value, self.numbers.other[value])
         for role, name, wanted, target in self.targets:
+            if kind in PASSIVE and (role, self.numbers.forward.operations[name].kind) != ("value", kind):
+                continue
             for order in orders(factors, wanted):
                 if close(array.transpose(order), target):
                     try:

@@ -1,0 +1,105 @@
+"""A named theorem: what it says, and the claims that make it up, one for each declared choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vjproof.kernel.certificate import check
+from vjproof.prove.result import PROVED, Result
+from vjproof.prove.search import certify, prove_programs
+from vjproof.prove.symbolic import Net
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Tie:
+    """One theorem: `variants` maps a label (GELU form, LayerScale, pooling) to the claim's proof.
+
+    `seed` is the seed's name where it has one; `words` the statement, `formula` the reverse as it is written.
+    """
+
+    name: str
+    words: str
+    formula: str
+    variants: Mapping[str, Callable[[], Result]]
+    seed: str = ""
+    hypotheses: str = "0 < eps"
+
+
+def vjp(
+    arguments: Callable[[Net], tuple[Any, ...]],
+    forward: Callable[..., Array],
+    reverse: Callable[..., Any],
+    cotangent: Callable[[Net], tuple[Any, ...]],
+    *,
+    wrt: tuple[str, ...] = ("x",),
+    lemmas: Mapping[str, Any] | None = None,
+    symbol: str | None = None,
+    **choices: Any,
+) -> Result:
+    """Prove that reverse(net, d_y, *arguments) is the VJP of forward(net, *arguments) with respect to `wrt`.
+
+    Both functions are recorded on a symbolic network with these choices; `cotangent` gives the shape of d_y.
+    """
+    first, second = Net(**choices), Net(**choices)
+    output = forward(first, *arguments(first))
+    inputs = arguments(second)
+    d_y = second.input("d_y", *cotangent(second))
+    gradients = reverse(second, d_y, *inputs)
+    programs = first.tape.program([output]), second.tape.program(list(_several(gradients)))
+    notes = _readings(first, second)
+    return prove_programs(
+        *programs, wrt=wrt, cotangents=("d_y",), positive=("eps",), lemmas=lemmas, symbol=symbol, notes=notes
+    )
+
+
+def equal(
+    arguments: Callable[[Net], tuple[Any, ...]],
+    left: Callable[..., Any],
+    right: Callable[..., Any],
+    *,
+    symbol: str | None = None,
+    lemmas: Mapping[str, Any] | None = None,
+    definitions: Mapping[str, Any] | None = None,
+    **choices: Any,
+) -> Result:
+    """Prove that left(net, *arguments) equals right(net, *arguments), both recorded on a symbolic network."""
+    nets = Net(**choices), Net(**choices)
+    outputs = [_several(function(net, *arguments(net))) for function, net in zip((left, right), nets, strict=True)]
+    programs = [net.tape.program(list(values)) for net, values in zip(nets, outputs, strict=True)]
+    return prove_programs(
+        *programs,
+        positive=("eps",),
+        symbol=symbol,
+        lemmas=lemmas,
+        definitions=definitions,
+        notes=_readings(*nets),
+    )
+
+
+def fold(symbol: str, base: Result, step: Result) -> Result:
+    """Join a base and an induction step into the theorem for every depth; the first that failed is the answer."""
+    for part in (base, step):
+        if not part or part.certificate is None:
+            return part
+    claim = {"kind": "fold", "symbol": symbol, "base": base.certificate, "step": step.certificate}
+    certificate = certify(claim, {})
+    seconds = base.seconds + step.seconds
+    return Result(
+        PROVED, tuple(check(certificate)), certificate, equalities=base.equalities + step.equalities, seconds=seconds
+    )
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+def _readings(*nets: Net) -> dict[str, Any]:
+    """Return the float literals that were read as constants, each the float nearest to its constant."""
+    readings: list[Any] = []
+    for net in nets:
+        readings += [list(reading) for reading in net.tape.readings if list(reading) not in readings]
+    return {"readings": readings} if readings else {}
