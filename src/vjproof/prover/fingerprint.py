@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from vjproof.kernel.program import Program, factors_of
 from vjproof.program.interpreter import run_all
-from vjproof.prove.adjoint import Sweep, Symbols, axis_size
+from vjproof.prover.adjoint import Sweep, Symbols, axis_size
 
 Array: TypeAlias = Any
 MOST_ELEMENTS = 2_000_000

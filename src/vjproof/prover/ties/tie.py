@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from vjproof.kernel.certificate import check
-from vjproof.prove.result import PROVED, Result
-from vjproof.prove.search import certify, prove_programs
-from vjproof.prove.symbolic import Net
+from vjproof.prover.result import PROVED, Result
+from vjproof.prover.search import certify, prove_programs
+from vjproof.prover.symbolic import Net
 
 Array = Any
 

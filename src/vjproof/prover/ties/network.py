@@ -8,10 +8,10 @@ from typing import Any
 
 from vjproof.layers import cls
 from vjproof.program.recorder import program_data
-from vjproof.prove.result import Result
-from vjproof.prove.symbolic import SHORT_TOWER, TOWER, Net, OpaqueBlocks, opaque_towers
-from vjproof.prove.ties import blocks
-from vjproof.prove.ties.tie import Array, Tie, equal, fold, vjp
+from vjproof.prover.result import Result
+from vjproof.prover.symbolic import SHORT_TOWER, TOWER, Net, OpaqueBlocks, opaque_towers
+from vjproof.prover.ties import blocks
+from vjproof.prover.ties.tie import Array, Tie, equal, fold, vjp
 from vjproof.vit import model, spec, tower
 from vjproof.vit.config import POOLINGS
 

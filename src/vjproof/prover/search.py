@@ -10,8 +10,8 @@ from vjproof.kernel.certificate import check, digest, kernel_digest
 from vjproof.kernel.check import Comparison, Reverse
 from vjproof.kernel.program import Program, Refused, factors_of
 from vjproof.program.recorder import program_data
-from vjproof.prove.fingerprint import Numbers, close, orders
-from vjproof.prove.result import NOT_PROVED, PROVED, REFUTED, Result
+from vjproof.prover.fingerprint import Numbers, close, orders
+from vjproof.prover.result import NOT_PROVED, PROVED, REFUTED, Result
 
 PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
 LANDMARK_KINDS = ("dot", "add", "call")
@@ -36,7 +36,7 @@ def prove_programs(
     `definitions` what it says that a call equals.
     """
     began = time.perf_counter()
-    from vjproof.prove.refute import refute
+    from vjproof.prover.refute import refute
 
     numbers = Numbers(forward, second, wrt, cotangents, positive)
     if not _finite(numbers):

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from vjproof.program.interpreter import run_all
-from vjproof.prove.adjoint import Sweep
-from vjproof.prove.fingerprint import Numbers, close
-from vjproof.prove.result import Counterexample
+from vjproof.prover.adjoint import Sweep
+from vjproof.prover.fingerprint import Numbers, close
+from vjproof.prover.result import Counterexample
 
 PRECISION = 200  # bits
 CONFIRM_ELEMENTS = 40_000

@@ -9,9 +9,9 @@ from typing import Any
 
 from vjproof.layers import gelu
 from vjproof.layers.array import namespace
-from vjproof.prove.result import Result
-from vjproof.prove.symbolic import TOWER, Net, OpaqueBlocks, opaque_towers
-from vjproof.prove.ties.tie import Array, Tie, equal, fold, vjp
+from vjproof.prover.result import Result
+from vjproof.prover.symbolic import TOWER, Net, OpaqueBlocks, opaque_towers
+from vjproof.prover.ties.tie import Array, Tie, equal, fold, vjp
 from vjproof.vit import block, spec
 from vjproof.vit.params import BlockParams
 
