@@ -9,7 +9,7 @@ from typing import Any
 
 from vjproof.layers import gelu
 from vjproof.layers.array import namespace
-from vjproof.prover.result import Result
+from vjproof.prover.claim import Claim, Fold, Pair
 from vjproof.prover.symbolic import TOWER, Net, OpaqueBlocks, opaque_towers
 from vjproof.prover.ties.tie import Array, Tie, equal, fold, vjp
 from vjproof.vit import block, spec
@@ -24,9 +24,9 @@ def choices() -> dict[str, dict[str, Any]]:
     }
 
 
-def each_choice(prove: Callable[..., Result]) -> dict[str, Callable[[], Result]]:
+def each_choice(claim: Callable[..., Claim]) -> dict[str, Callable[[], Claim]]:
     """Return one variant for each of `choices`."""
-    return {label: partial(prove, **chosen) for label, chosen in choices().items()}
+    return {label: partial(claim, **chosen) for label, chosen in choices().items()}
 
 
 def flat_block(net: Net) -> tuple[Any, ...]:
@@ -39,8 +39,8 @@ def flat_tokens(net: Net) -> tuple[Any, ...]:
     return (net.flat_tokens,)
 
 
-def tower(**chosen: Any) -> Result:
-    """Prove the seed's tower by induction: depth 0 is the identity, one more block stands before the others."""
+def tower(**chosen: Any) -> Fold:
+    """Claim the seed's tower by induction: depth 0 is the identity, one more block stands before the others."""
     base = vjp(
         lambda n: (n.input("x", n.flat_tokens),), lambda n, x: spec.vit_body_kv_flat(n.config, ())(x),
         lambda n, d, x: spec.vit_tower_back_k(n.config, (), x)(d), flat_tokens, **chosen,
@@ -89,7 +89,7 @@ def _batched(net: Net) -> tuple[Any, ...]:
     return net.block(), net.input("x", net.batch, net.config.tokens, net.config.hidden)
 
 
-def _model_block(rows: int | None, **chosen: Any) -> Result:
+def _model_block(rows: int | None, **chosen: Any) -> Pair:
     return vjp(
         _batched, lambda n, p, x: block.forward(n.config, p, x, rows)[0],
         lambda n, d, p, x: block.pullback(p, block.forward(n.config, p, x, rows)[1], d),

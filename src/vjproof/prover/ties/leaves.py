@@ -121,8 +121,8 @@ def leaves() -> list[Tie]:
             "cls_scatter_eq_cls_slice_vjp", "Row 0 = d_y, other rows 0, is the VJP of taking row 0.",
             "d_x[0] = d_y, d_x[r] = 0",
             {"": partial(
-                vjp, lambda n: (n.input("x", n.flat_tokens),), lambda n, x: spec.cls_slice_flat(n.config.tokens, x),
-                lambda n, d, x: spec.cls_scatter(n.config.tokens, d), _at(*D),
+                vjp, lambda n: (n.input("x", n.flat_tokens),), lambda n, x: spec.cls_slice_flat(n.config.patches, x),
+                lambda n, d, x: spec.cls_scatter(n.config.patches, d), _at(*D),
             )}, seed="clsScatter", hypotheses="none",
         ),
         Tie(

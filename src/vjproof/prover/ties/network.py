@@ -8,7 +8,7 @@ from typing import Any
 
 from vjproof.layers import cls
 from vjproof.program.recorder import program_data
-from vjproof.prover.result import Result
+from vjproof.prover.claim import Fold, Pair
 from vjproof.prover.symbolic import SHORT_TOWER, TOWER, Net, OpaqueBlocks, opaque_towers
 from vjproof.prover.ties import blocks
 from vjproof.prover.ties.tie import Array, Tie, equal, fold, vjp
@@ -16,17 +16,15 @@ from vjproof.vit import model, spec, tower
 from vjproof.vit.config import POOLINGS
 
 
-def _seed_net(batched: bool, **chosen: Any) -> Result:
-    """Prove the seed's whole-net gradient at every depth; the tower's theorem is its lemma."""
+def _seed_net(batched: bool, **chosen: Any) -> Pair:
+    """Claim the seed's whole-net gradient at every depth; the tower's theorem is its lemma."""
     lemma = blocks.tower(**chosen)
-    if not lemma:
-        return lemma
     with opaque_towers():
         return vjp(
             _flat_batch if batched else _flat_image, _forward_b if batched else _forward,
             _reverse_b if batched else _reverse,
             lambda n: (n.batch * n.config.classes if batched else n.config.classes,),
-            lemmas={TOWER: lemma.certificate}, **chosen,
+            lemmas={TOWER: lemma}, **chosen,
         )  # fmt: skip
 
 
@@ -58,8 +56,8 @@ def _tokens(net: Net) -> tuple[Any, ...]:
     return net.block(), net.input("x", net.batch, net.config.tokens, net.config.hidden)
 
 
-def _model_tower(pooling: str, **chosen: Any) -> Result:
-    """Prove the tower that runs, by induction; under CLS pooling its last block returns one row."""
+def _model_tower(pooling: str, **chosen: Any) -> Fold:
+    """Claim the tower that runs, by induction; under CLS pooling its last block returns one row."""
     rows = 1 if pooling == "cls" else None
 
     def forward(n: Net, p: Any, x: Array) -> Array:
@@ -83,11 +81,9 @@ def _model_tower(pooling: str, **chosen: Any) -> Result:
     return fold(symbol, base, step)
 
 
-def _model_net(pooling: str, **chosen: Any) -> Result:
-    """Prove the reverse chain that runs, for a batch and every depth."""
+def _model_net(pooling: str, **chosen: Any) -> Pair:
+    """Claim the reverse chain that runs, for a batch and every depth."""
     lemma = _model_tower(pooling, **chosen)
-    if not lemma:
-        return lemma
     rows = 1 if pooling == "cls" else None
     with opaque_towers(rows):
         return vjp(
@@ -95,7 +91,7 @@ def _model_net(pooling: str, **chosen: Any) -> Result:
             lambda n, p, x: model.forward(n.config, p, x)[0],
             lambda n, d, p, x: model.pullback(n.config, p, model.forward(n.config, p, x)[1])(d),
             lambda n: (n.batch, n.config.classes), pooling=pooling,
-            lemmas={SHORT_TOWER if rows else TOWER: lemma.certificate}, **chosen,
+            lemmas={SHORT_TOWER if rows else TOWER: lemma}, **chosen,
         )  # fmt: skip
 
 
@@ -108,8 +104,8 @@ def _short(**chosen: Any) -> dict[str, Any]:
     return {"program": program_data(net.tape.program([cls.slice_rows(rows, 1)])), "input": "tokens"}
 
 
-def _same_tower(**chosen: Any) -> Result:
-    """Prove by induction that the model's tower returns the CLS row of the seed's tower."""
+def _same_tower(**chosen: Any) -> Fold:
+    """Claim by induction that the model's tower returns the CLS row of the seed's tower."""
 
     def seed(blocks_of: Any) -> Any:
         def row(n: Net, p: Any, x: Array) -> Array:
@@ -132,11 +128,9 @@ def _both_opaque() -> Any:
     return opaque_towers(1)
 
 
-def _same_net(**chosen: Any) -> Result:
-    """Prove that the network that runs and the seed's network are the same function, for every depth >= 1."""
+def _same_net(**chosen: Any) -> Pair:
+    """Claim that the network that runs and the seed's network are the same function, for every depth >= 1."""
     lemma = _same_tower(**chosen)
-    if not lemma:
-        return lemma
 
     def seed(n: Net, p: Any, x: Array) -> Array:
         flat = x.tape.namespace.reshape(x, (n.batch, n.flat_image))
@@ -146,12 +140,12 @@ def _same_net(**chosen: Any) -> Result:
         return equal(
             lambda n: (n.params(OpaqueBlocks()), n.input("x", n.batch, *n.config.image_shape)), seed,
             lambda n, p, x: model.forward(n.config, p, x)[0],
-            definitions={SHORT_TOWER: _short(**chosen)}, lemmas={SHORT_TOWER: lemma.certificate}, **chosen,
+            definitions={SHORT_TOWER: _short(**chosen)}, lemmas={SHORT_TOWER: lemma}, **chosen,
         )  # fmt: skip
 
 
-def _batch_map_comp() -> Result:
-    """Prove batch_map (g . f) = batch_map g . batch_map f for unknown functions f and g of one example."""
+def _batch_map_comp() -> Pair:
+    """Claim batch_map (g . f) = batch_map g . batch_map f for unknown functions f and g of one example."""
 
     def f(x: Array) -> Array:
         return x.tape.call("f", x, ("M",), x.ndim - 1)

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vjproof.kernel.certificate import check
-from vjproof.prover.result import PROVED, Result
-from vjproof.prover.search import certify, prove_programs
+from vjproof.prover.claim import Claim, Fold, Pair
 from vjproof.prover.symbolic import Net
 
 Array = Any
@@ -16,7 +14,7 @@ Array = Any
 
 @dataclass(frozen=True)
 class Tie:
-    """One theorem: `variants` maps a label (GELU form, LayerScale, pooling) to the claim's proof.
+    """One theorem: `variants` maps a label (GELU form, LayerScale, pooling) to the claim, recorded when asked for.
 
     `seed` is the seed's name where it has one; `words` the statement, `formula` the reverse as it is written.
     """
@@ -24,7 +22,7 @@ class Tie:
     name: str
     words: str
     formula: str
-    variants: Mapping[str, Callable[[], Result]]
+    variants: Mapping[str, Callable[[], Claim]]
     seed: str = ""
     hypotheses: str = "0 < eps"
 
@@ -36,11 +34,11 @@ def vjp(
     cotangent: Callable[[Net], tuple[Any, ...]],
     *,
     wrt: tuple[str, ...] = ("x",),
-    lemmas: Mapping[str, Any] | None = None,
+    lemmas: Mapping[str, Claim] | None = None,
     symbol: str | None = None,
     **choices: Any,
-) -> Result:
-    """Prove that reverse(net, d_y, *arguments) is the VJP of forward(net, *arguments) with respect to `wrt`.
+) -> Pair:
+    """Claim that reverse(net, d_y, *arguments) is the VJP of forward(net, *arguments) with respect to `wrt`.
 
     Both functions are recorded on a symbolic network with these choices; `cotangent` gives the shape of d_y.
     """
@@ -50,10 +48,10 @@ def vjp(
     d_y = second.input("d_y", *cotangent(second))
     gradients = reverse(second, d_y, *inputs)
     programs = first.tape.program([output]), second.tape.program(list(_several(gradients)))
-    notes = _readings(first, second)
-    return prove_programs(
-        *programs, wrt=wrt, cotangents=("d_y",), positive=("eps",), lemmas=lemmas, symbol=symbol, notes=notes
-    )
+    return Pair(
+        *programs, wrt=wrt, cotangents=("d_y",), positive=("eps",), symbol=symbol, lemmas=lemmas or {},
+        notes=_readings(first, second),
+    )  # fmt: skip
 
 
 def equal(
@@ -62,35 +60,23 @@ def equal(
     right: Callable[..., Any],
     *,
     symbol: str | None = None,
-    lemmas: Mapping[str, Any] | None = None,
+    lemmas: Mapping[str, Claim] | None = None,
     definitions: Mapping[str, Any] | None = None,
     **choices: Any,
-) -> Result:
-    """Prove that left(net, *arguments) equals right(net, *arguments), both recorded on a symbolic network."""
+) -> Pair:
+    """Claim that left(net, *arguments) equals right(net, *arguments), both recorded on a symbolic network."""
     nets = Net(**choices), Net(**choices)
     outputs = [_several(function(net, *arguments(net))) for function, net in zip((left, right), nets, strict=True)]
     programs = [net.tape.program(list(values)) for net, values in zip(nets, outputs, strict=True)]
-    return prove_programs(
-        *programs,
-        positive=("eps",),
-        symbol=symbol,
-        lemmas=lemmas,
-        definitions=definitions,
+    return Pair(
+        *programs, positive=("eps",), symbol=symbol, lemmas=lemmas or {}, definitions=definitions or {},
         notes=_readings(*nets),
-    )
+    )  # fmt: skip
 
 
-def fold(symbol: str, base: Result, step: Result) -> Result:
-    """Join a base and an induction step into the theorem for every depth; the first that failed is the answer."""
-    for part in (base, step):
-        if not part or part.certificate is None:
-            return part
-    claim = {"kind": "fold", "symbol": symbol, "base": base.certificate, "step": step.certificate}
-    certificate = certify(claim, {})
-    seconds = base.seconds + step.seconds
-    return Result(
-        PROVED, tuple(check(certificate)), certificate, equalities=base.equalities + step.equalities, seconds=seconds
-    )
+def fold(symbol: str, base: Pair, step: Pair) -> Fold:
+    """Join a base and an induction step into the claim for every depth."""
+    return Fold(symbol, base, step)
 
 
 def _several(value: Any) -> tuple[Any, ...]:
