@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
-from vjproof.errors import VjproofError
+from vjproof.errors import VjproofError, excerpt
 from vjproof.program.size import Size
 
 if TYPE_CHECKING:
     from vjproof.program.recorder import Tape
 
+MOST = 64  # the kernel takes exponents with numerator and denominator up to this
 _UFUNCS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div"}
 
 
@@ -24,10 +28,23 @@ def refusal(what: str, why: str, remedy: str = "") -> NotRecordableError:
     )
 
 
+def _exponent(value: Any) -> Fraction:
+    """Return the exponent as the kernel takes it: a whole number or a small fraction, not 0, a float exactly."""
+    number = isinstance(value, Rational | float) and not isinstance(value, bool) and math.isfinite(value)
+    exponent = Fraction(value) if number else Fraction(0)
+    if not exponent or abs(exponent) > MOST or exponent.denominator > MOST:
+        raise refusal(
+            f"x ** {excerpt(repr(value), 40)}", f"exponents are fractions of numbers up to {MOST}, and not 0",
+            "write x ** 2, x ** -0.5 or x ** Fraction(1, 3)",
+        )  # fmt: skip
+    return exponent
+
+
 class RecordedArray:
     """One value on a tape: `axes` is its shape in the kernel's form, `shape` the same as Sizes.
 
-    Takes + - * / with recorded arrays, Python numbers and Sizes, unary minus, @, and slices on part boundaries.
+    Takes + - * / with recorded arrays, Python numbers and Sizes, ** with a small rational, unary minus, @, and slices
+    on part boundaries.
     """
 
     __slots__ = ("axes", "name", "tape")
@@ -139,8 +156,12 @@ class RecordedArray:
     def __setitem__(self, _: Any, __: Any) -> None:
         raise refusal("assignment into an array", "a program defines each value once", "use concat")
 
-    def __pow__(self, exponent: Any) -> Any:
-        raise refusal(f"x ** {exponent!r}", "operators are + - * / and @", "write x * x, 1 / x or xp.sqrt(x)")
+    def __pow__(self, exponent: Any) -> RecordedArray:
+        value = _exponent(exponent)
+        return self if value == 1 else self.tape.line("power", [self], {"exponent": str(value)})
+
+    def __rpow__(self, base: Any) -> Any:
+        raise refusal(f"{base!r} ** x", "exponents are numbers", "write xp.exp(x * c)")
 
     def __abs__(self) -> Any:
         raise refusal("abs(x)", "no rule differentiates it where x is 0")
