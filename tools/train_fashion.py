@@ -194,7 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=fashion_data.FOLDER, help="folder of the IDX files")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--output", type=Path, required=True, help="the safetensors file to write")
     arguments = parser.parse_args()
     torch.set_num_threads(2)
