@@ -1,0 +1,133 @@
+"""Certificates written by hand for false claims, and certificates that would exhaust the checker."""
+
+import pytest
+
+from tests.kernel.bounded import outcome
+from tests.kernel.documents import N, certificate, equal, fold, given, number, program, value, vjp
+from vjproof.kernel.certificate import check
+from vjproof.kernel.program import Refused
+
+X, D = given("x", ["N"]), given("d", ["N"])
+CALL = value("y", "call", "x", symbol="f", lead=0, shape=[["N"]])
+CALL_BACK = value("g", "call_back", "x", "d", symbol="f", lead=0)
+SAME = program(N, [X, value("o", "reshape", "x", shape=[["N"]])], "o")
+BACK = program(N, [X, D], "d")
+ONES = [number("c", "1"), value("b", "broadcast", "c", shape=[["N"]], places=[])]
+
+
+def function(*lines, axes=N, source="x"):
+    """Return a definition of a symbol by a program."""
+    return {"program": program(axes, [X, *lines], lines[-1][0] if lines else "x"), "input": source}
+
+
+def trivial_fold(definition):
+    """Return an induction whose step mentions a definition and proves x = x."""
+    same = certificate(equal(SAME, SAME))
+    return certificate(fold("f", same, certificate(equal(SAME, SAME, definitions={"f": definition}))))
+
+
+def by_definition(definition, second):
+    claim = equal(program(N, [X, CALL], "y"), second, definitions={"f": definition})
+    return certificate(claim, lemmas={"f": trivial_fold(definition)})
+
+
+def size_in_the_step(axes):
+    """Return a claim about all sizes from a step that multiplies by the size of N, at the given axes."""
+    times = [value("n", "size", axis=["N"], exponent="1"), value("b", "broadcast", "n", shape=[["N"]], places=[]),
+             value("z", "mul", "y", "b")]  # fmt: skip
+    step = vjp(program(axes, [X, CALL, *times], "z"), program(axes, [X, D, CALL_BACK], "g"))
+    lemma = fold("f", certificate(vjp(SAME, BACK)), certificate(step, ["y"]))
+    claim = vjp(program(N, [X, CALL], "y"), program(N, [X, D, CALL_BACK], "g"))
+    return certificate(claim, ["y"], lemmas={"f": certificate(lemma)})
+
+
+def positive_by_a_name_inside_another():
+    inputs = [given(name) for name in ("a", "b", "ab")]
+    root = [value("r", "power", "ab", exponent="1/2"), value("s", "mul", "r", "r")]
+    return certificate(equal(program({}, [*inputs, *root], "s"), program({}, [*inputs, value("s", "neg", "ab"),
+                                                                             value("t", "neg", "s")], "t"), "ab"))  # fmt: skip
+
+
+def renamed(name):
+    lines = [given(name, ["N"]), value("y", "neg", name)]
+    return certificate(equal(program(N, lines, "y"), program(N, lines, "y")))
+
+
+FALSE = {
+    "a definition that no induction is about": by_definition(
+        function(*ONES, value("y", "add", "x", "b")), program(N, [X, *ONES, value("y", "add", "x", "b")], "y")
+    ),
+    "a definition with more axes than the call": by_definition(
+        function(value("t", "broadcast", "x", shape=[["N"], ["N"]], places=[0])), SAME
+    ),
+    "a definition without axes": by_definition(
+        function(value("t", "sum", "x", axes=[0])),
+        program(N, [X, value("t", "sum", "x", axes=[0]), value("b", "broadcast", "t", shape=[["N"]], places=[])], "b"),
+    ),
+    "a definition that fixes a size": by_definition(
+        function(value("n", "size", axis=["N"], exponent="1"), value("b", "broadcast", "n", shape=[["N"]], places=[]),
+                 value("y", "mul", "x", "b"), axes={"N": 1}), SAME,
+    ),
+    "a step for N = 1, a claim for every N": size_in_the_step({"N": 1}),
+    "a hypothesis read from a text": positive_by_a_name_inside_another(),
+    "a name that writes a line of the statement": renamed("x\n  and the gradient is exact for every loss; z"),
+    "a name that moves the cursor": renamed("x\x1b[2K"),
+    "a name that cannot be printed": renamed("\ud800"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_claim_is_refused(name):
+    with pytest.raises(Refused):
+        check(FALSE[name])
+
+
+def test_the_step_for_every_size_is_refused_because_it_is_wrong():
+    with pytest.raises(Refused, match="not shown"):
+        check(size_in_the_step(N))
+
+
+def chain(first, count, line):
+    """Return lines v0, v1, ...: each is made from the one before."""
+    names = [first, *(f"v{place}" for place in range(count))]
+    return [line(new, old) for old, new in zip(names, names[1:], strict=False)], names[-1]
+
+
+def bomb(axes, start, count, line):
+    lines, last = chain(start[0], count, line)
+    both = program(axes, [start, *lines], last)
+    return certificate(equal(both, both))
+
+
+def squares(new, old):
+    return value(new, "mul", old, old)
+
+
+def outer(new, old):
+    return value(new, "dot", old, old, batch=[[], []], contract=[[], []])
+
+
+def grow_by_exponentials():
+    lines, last = [X], "x"
+    for place in range(60):
+        lines += [value(f"e{place}", "exp", last), value(f"a{place}", "add", f"e{place}", last),
+                  value(f"s{place}", "mul", f"a{place}", f"a{place}")]  # fmt: skip
+        last = f"s{place}"
+    return certificate(equal(program(N, lines, last), program(N, lines, last)))
+
+
+BOMBS = {
+    "axes doubled by outer products": bomb(N, X, 40, outer),
+    "parts doubled by concatenation": bomb(N, X, 40, lambda n, o: value(n, "concat", o, o, axis=0)),
+    "squares of squares": bomb({}, number("c", "3"), 40, squares),
+    "64th powers of 64th powers": bomb({}, number("c", "2"), 6, lambda n, o: value(n, "power", o, exponent="64")),
+    "squares of squares of a sum": bomb(N, X, 40, lambda n, o: squares(n, o)),
+    "exponentials of sums of exponentials": grow_by_exponentials(),
+    "five thousand exponentials": bomb(N, X, 5000, lambda n, o: value(n, "exp", o)),
+    "five thousand signs": bomb(N, X, 5000, lambda n, o: value(n, "neg", o)),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_the_checker_is_not_exhausted(name):
+    assert outcome(BOMBS[name]).split()[0] in ("refused", "proved")
