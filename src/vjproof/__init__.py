@@ -17,12 +17,16 @@ _HOME = {
     "VjproofError": "vjproof.errors",
     "denormalise": "vjproof.images.network_input",
     "preprocess": "vjproof.images.network_input",
+    "prove": "vjproof.prover.registry",
+    "prove_equal": "vjproof.prover.user_functions",
+    "prove_vjp": "vjproof.prover.user_functions",
     "read_image": "vjproof.images.photograph",
 }
 
 __all__ = [
     "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "denormalise", "explain_images", "load", "preprocess", "read_image",
+    "denormalise", "explain_images", "load", "preprocess",
+    "prove", "prove_equal", "prove_vjp", "read_image",
 ]  # fmt: skip
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from vjproof.kernel.certificate import check, digest
-from vjproof.kernel.program import Program
-from vjproof.program.recorder import program_data
-from vjproof.prover.result import PROVED, Result
+from vjproof.kernel.program import Program, Refused
+from vjproof.program.recorder import Tape, program_data
+from vjproof.prover.result import NOT_PROVED, PROVED, Result
 from vjproof.prover.search import certify, prove_programs
 
 
@@ -67,6 +67,14 @@ def outline_of(certificate: Mapping[str, Any]) -> dict[str, Any]:
     return said | {"lemmas": {name: outline_of(lemma) for name, lemma in certificate.get("lemmas", {}).items()}}
 
 
+def readings(*tapes: Tape) -> dict[str, Any]:
+    """Return the notes on float literals that were read as constants, each the float nearest to its constant."""
+    found: list[Any] = []
+    for tape in tapes:
+        found += [list(reading) for reading in tape.readings if list(reading) not in found]
+    return {"readings": found} if found else {}
+
+
 def prove_claim(claim: Claim, known: Known | None = None) -> Result:
     """Search a proof of a claim, its lemmas first; the first part that is not proved is the answer.
 
@@ -97,9 +105,17 @@ def _fold(claim: Fold, known: Known) -> Result:
     for part in (base, step):
         if not part:
             return part
-    parts = {"base": base.certificate, "step": step.certificate}
-    certificate = certify({"kind": "fold", "symbol": claim.symbol, **parts}, {})
-    return Result(
-        PROVED, tuple(check(certificate)), certificate, equalities=base.equalities + step.equalities,
-        seconds=base.seconds + step.seconds,
-    )  # fmt: skip
+    claimed = {"kind": "fold", "symbol": claim.symbol, "base": base.certificate, "step": step.certificate}
+    certificate = certify(claimed, {}, notes=_joined(claim.base.notes, claim.step.notes))
+    seconds, equalities = base.seconds + step.seconds, base.equalities + step.equalities
+    try:
+        statement = tuple(check(certificate))
+    except Refused as refusal:
+        return Result(NOT_PROVED, reason=f"induction: {refusal}", seconds=seconds)
+    return Result(PROVED, statement, certificate, equalities=equalities, seconds=seconds)
+
+
+def _joined(*notes: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the readings of several notes in one."""
+    found = [reading for each in notes for reading in each.get("readings", [])]
+    return {"readings": [r for place, r in enumerate(found) if r not in found[:place]]} if found else None

@@ -65,8 +65,8 @@ def _confirmed(
     numbers: Numbers, wrt: Sequence[str], cotangents: Sequence[str], place: int, entry: tuple[int, ...]
 ) -> Counterexample:
     output, name, true, value = _pairs(numbers, wrt)[place]
-    shown = {key: array for key, array in numbers.inputs.items()}
-    label = f"d {name}" if wrt else name
+    shown = dict(numbers.inputs)
+    label = f"d_{name}" if wrt else f"output {place}"
     size = sum(array.size for values in (numbers.values, numbers.other) for array in values.values())
     if numbers.symbols or size > CONFIRM_ELEMENTS:
         return Counterexample(numbers.sizes, shown, label, entry, repr(true[entry]), repr(value[entry]), False)

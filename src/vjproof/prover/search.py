@@ -98,9 +98,13 @@ def _landmark_sets(numbers: Numbers, kind: str) -> list[list[str]]:
         array = numbers.adjoints.get(name) if kind == "vjp" and name in numbers.adjoints else numbers.values[name]
         if operation.kind in LANDMARK_KINDS and array is not None and _occurs(numbers, name, array):
             found.append(name)
-    needed = {argument for op in forward.operations.values() if op.kind == "call" for argument in (*op.arguments, op.name)}
+    needed = {
+        argument for op in forward.operations.values() if op.kind == "call" for argument in (*op.arguments, op.name)
+    }
     dots = {name for name in found if forward.operations[name].kind == "dot"}
-    sets = [[name for name in forward.operations if name in chosen] for chosen in ({*found} | needed, dots | needed, needed)]
+    sets = [
+        [name for name in forward.operations if name in chosen] for chosen in ({*found} | needed, dots | needed, needed)
+    ]
     return [candidate for place, candidate in enumerate(sets) if candidate not in sets[:place]]
 
 
@@ -175,4 +179,3 @@ class _Attempt:
             raise Refused("the second program has another number of outputs than the claim")
         for output, (role, target) in zip(self.numbers.second.outputs, goals, strict=True):
             self.comparison.same_output(output, role, target)
-

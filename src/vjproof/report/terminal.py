@@ -37,17 +37,17 @@ def _write(stream: Any, text: str) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[int, int], None]]:
+def progress(what: str = "explaining") -> Iterator[Callable[[int, int], None]]:
     """Give a function (done, total) that shows a bar on stderr, once the work has taken `PATIENCE` seconds."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("explaining"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
-    task = bar.add_task("explaining", total=None)
+    task = bar.add_task(what, total=None)
     timer = Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vjproof.prover.claim import Claim, Fold, Pair
+from vjproof.prover.claim import Claim, Fold, Pair, readings
 from vjproof.prover.symbolic import Net
 
 Array = Any
@@ -50,7 +50,7 @@ def vjp(
     programs = first.tape.program([output]), second.tape.program(list(_several(gradients)))
     return Pair(
         *programs, wrt=wrt, cotangents=("d_y",), positive=("eps",), symbol=symbol, lemmas=lemmas or {},
-        notes=_readings(first, second),
+        notes=readings(first.tape, second.tape),
     )  # fmt: skip
 
 
@@ -67,10 +67,10 @@ def equal(
     """Claim that left(net, *arguments) equals right(net, *arguments), both recorded on a symbolic network."""
     nets = Net(**choices), Net(**choices)
     outputs = [_several(function(net, *arguments(net))) for function, net in zip((left, right), nets, strict=True)]
-    programs = [net.tape.program(list(values)) for net, values in zip(nets, outputs, strict=True)]
+    first, second = (net.tape.program(list(values)) for net, values in zip(nets, outputs, strict=True))
     return Pair(
-        *programs, positive=("eps",), symbol=symbol, lemmas=lemmas or {}, definitions=definitions or {},
-        notes=_readings(*nets),
+        first, second, positive=("eps",), symbol=symbol, lemmas=lemmas or {}, definitions=definitions or {},
+        notes=readings(*(net.tape for net in nets)),
     )  # fmt: skip
 
 
@@ -81,11 +81,3 @@ def fold(symbol: str, base: Pair, step: Pair) -> Fold:
 
 def _several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, tuple | list) else (value,)
-
-
-def _readings(*nets: Net) -> dict[str, Any]:
-    """Return the float literals that were read as constants, each the float nearest to its constant."""
-    readings: list[Any] = []
-    for net in nets:
-        readings += [list(reading) for reading in net.tape.readings if list(reading) not in readings]
-    return {"readings": readings} if readings else {}
