@@ -35,7 +35,7 @@ class Theorem:
 
     @property
     def seconds(self) -> float:
-        """Seconds of search and check."""
+        """Seconds of search and check; what is shared with another variant or theorem counts in each."""
         return sum(result.seconds for result in self.results.values())
 
     @property

@@ -23,8 +23,7 @@ def print_theorems(theorems: Records, *, as_json: bool) -> None:
     ]
     _table({"theorem": "left", "statement": "left", "if": "left", "time": "right", "equal.": "right", "": "left"}, rows)
     proved = sum(t["status"] == "proved" for t in theorems)
-    seconds, count = sum(t["seconds"] for t in theorems), sum(t["equalities"] for t in theorems)
-    say(f"{proved} of {len(theorems)} proved, {count} local equalities, {seconds:.1f} s of processor time")
+    say(f"{proved} of {len(theorems)} proved, {sum(t['equalities'] for t in theorems)} local equalities")
     files = [v["certificate"] for t in theorems for v in t["variants"] if v["certificate"]]
     if files:
         say(f"{len(files)} certificates in {files[0].rpartition('/')[0] or '.'}: vjproof check checks them")
