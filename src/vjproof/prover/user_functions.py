@@ -38,6 +38,7 @@ def prove_vjp(
     Formula: d_x[i] = sum_j d_y[j] d forward(x)[j] / d x[i]. VjproofError for a name that is unknown or taken,
     results of other shapes or number, or code that no program can state.
     """
+    _require(shapes)
     names = _inputs_named("wrt", list(shapes)[:1] if wrt is None else wrt, shapes)
     hypotheses = _inputs_named("positive", positive, shapes) if positive else ()
     first, second = Tape(axes), Tape(axes)
@@ -54,7 +55,6 @@ def prove_vjp(
         )
     for name, gradient in zip(names, gradients, strict=True):
         _same_shape(f"reverse, gradient of {name}", inputs[list(shapes).index(name)], gradient)
-    _share_axes(first, second)
     pair = Pair(
         first.program(outputs), second.program(gradients), wrt=names, cotangents=tuple(labels), positive=hypotheses,
         notes=readings(first, second),
@@ -74,6 +74,7 @@ def prove_equal(
 
     Arguments as for `prove_vjp`; both functions return an array, or a tuple of arrays. VjproofError likewise.
     """
+    _require(shapes)
     hypotheses = _inputs_named("positive", positive, shapes) if positive else ()
     first, second = Tape(axes), Tape(axes)
     ours = _arrays("left", left(*_declared(first, shapes)))
@@ -82,7 +83,6 @@ def prove_equal(
         raise VjproofError("right", expected=f"{len(ours)} arrays, as left returns", got=str(len(theirs)))
     for place, (here, there) in enumerate(zip(ours, theirs, strict=True)):
         _same_shape(f"right, output {place}", here, there)
-    _share_axes(first, second)
     notes = readings(first, second)
     return _answer(Pair(first.program(ours), second.program(theirs), positive=hypotheses, notes=notes))
 
@@ -91,9 +91,15 @@ def _answer(pair: Pair) -> Result:
     return replace(prove_claim(pair), programs=(pair.forward, pair.second))
 
 
+def _require(shapes: Shapes) -> None:
+    if not isinstance(shapes, Mapping) or not shapes:
+        example = '{"x": ("B", "n")}'
+        raise VjproofError(
+            "shapes", expected=f"the axes of each input, such as {example}", got=excerpt(repr(shapes), 60)
+        )
+
+
 def _declared(tape: Tape, shapes: Shapes) -> list[Array]:
-    if not shapes:
-        raise VjproofError("shapes", expected='the axes of each input, such as {"x": ("B", "n")}', got="none")
     return [tape.input(name, (shape,) if isinstance(shape, str) else shape) for name, shape in shapes.items()]
 
 
@@ -124,11 +130,3 @@ def _arrays(where: str, result: Any) -> list[RecordedArray]:
 def _same_shape(where: str, wanted: RecordedArray, got: RecordedArray) -> None:
     if wanted.axes != got.axes:
         raise VjproofError(where, expected=f"shape {format_shape(wanted.axes)}", got=format_shape(got.axes))
-
-
-def _share_axes(*tapes: Tape) -> None:
-    """Declare on each tape the axes that another one met: the two programs of a claim have the same axes."""
-    for tape in tapes:
-        for other in tapes:
-            for name, size in other.axes.items():
-                tape.axis(name, size)
