@@ -12,7 +12,7 @@ BASE := .venv/.installed-base
 TEST := .venv/.installed-test
 LINT := .venv/.installed-lint
 
-.PHONY: setup demo test test-slow lint format accuracy lock clean
+.PHONY: setup demo test test-slow lint format docs accuracy lock clean
 
 setup: $(BASE)
 
@@ -51,6 +51,9 @@ lint: $(LINT)
 format: $(LINT)
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+docs: $(BASE)
+	$(BIN)/python tools/generate_docs.py
 
 accuracy: $(BASE)
 	$(BIN)/python tools/measure_fashion.py

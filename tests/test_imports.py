@@ -27,7 +27,16 @@ def test_a_name_loads_what_it_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["explain", "--help"], ["--version"], ["explain"], ["explain", "absent"]]
+    "arguments",
+    [
+        ["--help"],
+        ["explain", "--help"],
+        ["--version"],
+        ["explain"],
+        ["explain", "absent"],
+        ["prove", "--help"],
+        ["check"],
+    ],
 )
 def test_help_and_usage_errors_load_nothing_heavy(arguments: list[str]) -> None:
     assert loaded_after(f"from vjproof.cli import run; run({arguments!r})") & HEAVY == set()

@@ -164,6 +164,26 @@ def test_two_processes_find_what_one_finds():
     assert told[-1] == (3, 3)
 
 
+def test_an_outdated_document_is_found(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import generate_docs
+
+    monkeypatch.setattr(generate_docs, "THEOREMS", tmp_path / "theorems.md")
+    monkeypatch.setattr(generate_docs, "page", lambda: "another page")
+    monkeypatch.setattr(sys, "argv", ["generate_docs.py", "--check"])
+    assert generate_docs.main() == 1
+    assert "theorems.md is out of date" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["generate_docs.py"])
+    monkeypatch.setattr(generate_docs, "TRUST", tmp_path / "trust.md")
+    (tmp_path / "trust.md").write_text(f"before\n{generate_docs.START}STALE\n{generate_docs.END}\nafter\n")
+    assert generate_docs.main() == 0
+    written = (tmp_path / "trust.md").read_text()
+    assert written.startswith("before\n")
+    assert written.endswith("\nafter\n")
+    assert "`kernel/check.py`" in written
+    assert "STALE" not in written
+
+
 def test_documents_are_up_to_date():
     run = subprocess.run(
         [sys.executable, ROOT / "tools" / "generate_docs.py", "--check"], capture_output=True, text=True, check=False

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from vjproof.errors import VjproofError
 from vjproof.prover.audit import Audit, audit, require_file
 from vjproof.prover.claim import Known
 from vjproof.prover.registry import find, joined, prove_variant
@@ -63,10 +65,11 @@ def _audit_group(paths: Sequence[Path]) -> dict[Path, Audit]:
 
 
 def _groups(tasks: Iterable[Task]) -> list[list[Task]]:
-    """Return tasks grouped by the choices that lemmas depend on, the largest group first."""
+    """Return tasks grouped by the choices that lemmas depend on, the largest group first; others each on its own."""
     groups: dict[tuple[str, ...], list[Task]] = {}
     for name, variant in tasks:
-        groups.setdefault(tuple(word for word in variant.split(", ") if word in SHARED), []).append((name, variant))
+        choices = tuple(word for word in variant.split(", ") if word in SHARED)
+        groups.setdefault(choices or (name, variant), []).append((name, variant))
     return sorted(groups.values(), key=len, reverse=True)
 
 
@@ -78,18 +81,30 @@ def _prove_group(tasks: Sequence[Task]) -> dict[Task, Result]:
 def _mapped(function: Callable[[T], R], groups: Sequence[T], workers: int) -> Iterator[R]:
     """Yield function(group) for each group as it is done, in several processes where that pays."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     count = min(workers or processors(), len(groups))
     if count < 2:
         yield from map(function, groups)
         return
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:  # no copies of threads and locks
+    context = get_context("spawn")  # no copies of threads and locks
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_end_on_interrupt) as pool:
         try:
             for future in as_completed([pool.submit(function, group) for group in groups]):
                 yield future.result()
+        except BrokenProcessPool:
+            raise VjproofError(
+                "a worker process", expected="an answer", got="none: it was ended, perhaps for want of memory",
+                remedy="try fewer at once",
+            ) from None  # fmt: skip
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_on_interrupt() -> None:
+    """Let an interrupt end this worker without a word; the process that started it tells the user."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def processors() -> int:
