@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.backends import LIBRARIES, run
 from tests.compare import assert_close
 from tests.derivatives import complex_step
 from tests.nets import SHAPES, draw, make_config
@@ -228,3 +229,17 @@ def test_at_the_last_blocks_output_the_patch_tokens_have_exactly_zero_gradient()
     d_tokens = final_ln(spec.vit_head_back(CONFIG, PARAMS)(D_LOGITS[0])).reshape(N, D)
     assert np.array_equal(d_tokens[1:], np.zeros((N - 1, D)))
     assert np.all(d_tokens[0] != 0)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_library_computes_the_same(library):
+    config = make_config(depth=2)
+
+    def everything(params, x, d_logits):
+        back = spec.vit_input_grad_kb(2, config, params, x)
+        return spec.vit_saved_body_b(2, config, params, x), back(d_logits)
+
+    params, images, d_logits = draw(config, 2)
+    args = (params, images.ravel(), d_logits.ravel())
+    for got, want in zip(run(library, everything, *args), everything(*args), strict=True):
+        assert_close(got, want, 1e-12)
