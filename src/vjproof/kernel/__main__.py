@@ -1,14 +1,12 @@
 """`python -m vjproof.kernel check CERT...`: the bare checker."""
 
-from __future__ import annotations
-
 import sys
 
 from vjproof.kernel.certificate import check, read
 from vjproof.kernel.program import Refused
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     """Print what each certificate proves; return 0, 1 where one is refused, 2 for bad usage."""
     if len(arguments) < 2 or arguments[0] != "check":
         sys.stderr.write("usage: python -m vjproof.kernel check CERTIFICATE...\n")

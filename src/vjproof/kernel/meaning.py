@@ -2,165 +2,170 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any, TypeAlias
 
-from vjproof.kernel.program import Refused, constant_from, exponent_from, factors_of, parts_of
-from vjproof.kernel.terms import ONE, embed
+from vjproof.kernel.indices import Index, embed
+from vjproof.kernel.program import (
+    Operation,
+    Program,
+    Refused,
+    axis_from,
+    constant_from,
+    exponent_from,
+    factors_of,
+    parts_of,
+)
+from vjproof.kernel.terms import ONE, Algebra, Polynomial
+
+Names: TypeAlias = dict[str, tuple[str, Sequence[Any]]]
+
+
+def pick(indices: Sequence[Index], order: Sequence[Any]) -> list[Index]:
+    """Return the indices at places; an entry (union, part) of the order is the constant index of a unit part."""
+    return [indices[o] if isinstance(o, int) else embed(o[0], o[1], o[1] + 1, ()) for o in order]
 
 
 class Meaning:
     """Terms of a program's entries, unfolded down to the values that have a name.
 
-    `names` maps a value to (tensor, order): its entry at indices i is tensor[i[order[0]], i[order[1]], ...].
-    `definitions` maps the symbol of a call to (program of one example, its input, names of its other inputs).
+    `names` maps a value to (tensor, order): its entry at indices i is the tensor's at pick(i, order).
     """
 
-    def __init__(self, algebra, program, names, definitions=None, given=None):
+    def __init__(self, algebra: Algebra, program: Program, names: Names) -> None:
         self.algebra, self.program, self.names = algebra, program, names
-        self.definitions, self.given, self._known = definitions or {}, given or {}, {}
+        self._known: dict[Any, Polynomial] = {}
 
-    def indices(self, value):
+    def indices(self, value: str) -> tuple[Index, ...]:
         """Return fresh variables for the factors of a value's axes."""
         return tuple(self.algebra.fresh(factor) for factor in factors_of(self.program.shape(value)))
 
-    def entry(self, value, indices):
+    def entry(self, value: str, indices: Sequence[Index]) -> Polynomial:
         """Return the term of value[indices]; a named value is one entry of its tensor."""
         if value in self.names:
             tensor, order = self.names[value]
-            return self.algebra.entry(tensor, tuple(indices[place] for place in order))
-        if value in self.given:
-            return self.given[value](indices)
+            return self.algebra.entry(tensor, pick(indices, order))
         return self.unfolded(value, indices)
 
-    def unfolded(self, value, indices):
+    def unfolded(self, value: str, indices: Sequence[Index]) -> Polynomial:
         """Return the term of value[indices] from its operation, even where the value has a name."""
-        key = (value, indices)
+        key = (value, tuple(indices))
         if key not in self._known:
             self.algebra.spend()
-            self._known[key] = self._operation(self.program.operations[value], indices)
+            self._known[key] = self._operation(self.program.operations[value], key[1])
         return self._known[key]
 
-    def forget(self):
-        """Drop unfolded terms; call this whenever a value gets a name."""
+    def name(self, value: str, tensor: str, order: Sequence[Any]) -> None:
+        """Give a value a name, and forget what was unfolded without it."""
+        self.names[value] = (tensor, order)
         self._known.clear()
 
-    def _operation(self, operation, indices):
-        kind, algebra, attributes = operation.kind, self.algebra, operation.attributes
+    def _operation(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
+        name, kind, arguments, attributes, _ = operation
+        algebra, moved = self.algebra, {"dot": self._dot, "concat": self._concat, "call": self._call, "call_back": self._call}
+        if kind == "input":
+            raise Refused(f"input {name} has no meaning of its own and was not named")
         if kind == "const":
-            value, exponents = constant_from(attributes["value"])
+            value, exponents = constant_from(attributes["value"]) or (Fraction(0), {})
             powers = [algebra.pi(e) if b == "pi" else algebra.number(int(b), e) for b, e in exponents.items()]
             return algebra.product([{ONE: value} if value else {}, *powers])
         if kind == "size":
-            return algebra.size(_tuples(attributes["axis"]), exponent_from(attributes["exponent"]))
-        if kind == "input":
-            raise Refused(f"input {operation.name!r} has no meaning of its own and was not named")
-        if kind in ("call", "call_back"):
-            return self._call(operation, indices)
-        if kind == "concat":
-            return self._concat(operation, indices)
-        if kind == "dot":
-            return self._dot(operation, indices)
-        first = operation.arguments[0]
+            return algebra.size(axis_from(attributes["axis"], self.program.atoms), exponent_from(attributes["exponent"]))
+        if kind in moved:
+            return moved[kind](operation, indices)
         if kind in ("transpose", "broadcast", "slice", "sum", "max"):
-            return self._move(operation, first, _by_axis(operation.shape, indices))
-        values = [self.entry(argument, indices) for argument in operation.arguments]  # reshape keeps the factors
-        return self._elementwise(kind, attributes, *values)
-
-    def _elementwise(self, kind, attributes, x, y=None):
-        algebra = self.algebra
+            return self._move(operation, by_axis(operation.shape, indices))
+        x, *more = (self.entry(argument, indices) for argument in arguments)
         if kind == "reshape":
-            return x
+            return x  # the factors of the axes are the same, in the same order
         if kind in ("add", "sub"):
-            return algebra.add(x, y if kind == "add" else algebra.scale(y, -1))
+            return algebra.add(x, algebra.scale(more[0], 1 if kind == "add" else -1))
         if kind in ("mul", "div"):
-            return algebra.multiply(x, y if kind == "mul" else algebra.power(y, Fraction(-1)))
+            return algebra.multiply(x, more[0] if kind == "mul" else algebra.power(more[0], Fraction(-1)))
         if kind == "power":
             return algebra.power(x, exponent_from(attributes["exponent"]))
+        return self._function(kind, x)
+
+    def _function(self, kind: str, x: Polynomial) -> Polynomial:
+        """Rules: erf x = 1 - erfc x; logistic x = 1 - 1 / (1 + exp x); tanh x = 1 - 2 / (1 + exp 2x)."""
+        algebra, one = self.algebra, {ONE: Fraction(1)}
         if kind == "neg":
             return algebra.scale(x, -1)
-        if kind == "exp":
-            return algebra.exp(x)
-        if kind == "erfc":
-            return algebra.erfc(x)
+        if kind in ("exp", "erfc"):
+            return algebra.exp(x) if kind == "exp" else algebra.erfc(x)
         if kind == "erf":
-            return algebra.add({ONE: Fraction(1)}, algebra.scale(algebra.erfc(x), -1))
-        twice = 2 if kind == "tanh" else 1  # tanh(x) = 1 - 2 / (1 + exp 2x); logistic(x) = 1 - 1 / (1 + exp x)
-        rest = algebra.power(algebra.add({ONE: Fraction(1)}, algebra.exp(algebra.scale(x, twice))), Fraction(-1))
-        return algebra.add({ONE: Fraction(1)}, algebra.scale(rest, -twice))
+            return algebra.add(one, algebra.scale(algebra.erfc(x), -1))
+        twice = {"tanh": 2, "logistic": 1}[kind]
+        rest = algebra.power(algebra.add(one, algebra.exp(algebra.scale(x, twice))), Fraction(-1))
+        return algebra.add(one, algebra.scale(rest, -twice))
 
-    def _move(self, operation, first, axes):
-        kind, attributes, shape = operation.kind, operation.attributes, self.program.shape(operation.arguments[0])
+    def _move(self, operation: Operation, axes: list[tuple[Index, ...]]) -> Polynomial:
+        kind, first, attributes = operation.kind, operation.arguments[0], operation.attributes
+        shape = self.program.shape(first)
         if kind == "transpose":
-            back = sorted(range(len(axes)), key=attributes["order"].__getitem__)
-            return self.entry(first, _flat(axes[place] for place in back))
+            return self.entry(first, flat(axes[attributes["order"].index(place)] for place in range(len(axes))))
         if kind == "broadcast":
-            return self.entry(first, _flat(axes[place] for place in attributes["places"]))
+            return self.entry(first, flat(axes[place] for place in attributes["places"]))
         if kind == "slice":
             at, parts = attributes["axis"], parts_of(shape[attributes["axis"]])
             if len(parts) > 1:
                 axes[at] = (embed(parts, attributes["start"], attributes["stop"], axes[at]),)
-            return self.entry(first, _flat(axes))
+            return self.entry(first, flat(axes))
         bound = {at: tuple(map(self.algebra.fresh, shape[at])) for at in attributes["axes"]}
         kept = iter(axes)
-        inside = self.entry(first, _flat(bound[at] if at in bound else next(kept) for at in range(len(shape))))
-        variables = _flat(bound.values())
+        inside = self.entry(first, flat(bound[at] if at in bound else next(kept) for at in range(len(shape))))
         if kind == "sum":
-            return self.algebra.sum(variables, inside)
-        return self.algebra.opaque("max", (), variables, [inside])
+            return self.algebra.sum(flat(bound.values()), inside)
+        return self.algebra.opaque("max", (), flat(bound.values()), [inside])
 
-    def _call(self, operation, indices):
+    def _call(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
         """A call acts on each example of its leading axes: same leading indices inside and outside."""
-        shapes = [self.program.shape(argument) for argument in operation.arguments]
-        lead, symbol = operation.attributes["lead"], operation.attributes["symbol"]
+        lead, label = operation.attributes["lead"], f"{operation.kind} {operation.attributes['symbol']}"
         count = len(factors_of(operation.shape[:lead]))
-        if symbol in self.definitions and operation.kind == "call":
-            program, argument, names = self.definitions[symbol]
-            given = {argument: lambda core: self.entry(operation.arguments[0], indices[:count] + core)}
-            inside = Meaning(self.algebra, program, names, given=given)
-            return inside.entry(program.outputs[0], indices[count:])
-        inner = [tuple(map(self.algebra.fresh, factors_of(shape[lead:]))) for shape in shapes]
-        values = [self.entry(a, indices[:count] + v) for a, v in zip(operation.arguments, inner, strict=True)]
-        return self.algebra.opaque(f"{operation.kind} {symbol}", indices[count:], _flat(inner), values)
+        pairs = [(self.entry, argument, self.program.shape(argument)[lead:]) for argument in operation.arguments]
+        return call(self.algebra, label, pairs, indices[:count], indices[count:])
 
-    def _concat(self, operation, indices):
-        algebra, at, total, start = self.algebra, operation.attributes["axis"], {}, 0
-        axes = _by_axis(operation.shape, indices)
-        if len(operation.arguments) == 1:
-            return self.entry(operation.arguments[0], indices)
-        (index,) = axes[at]
+    def _concat(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
+        algebra, at, total, start = self.algebra, operation.attributes["axis"], {}, 0  # type: Any, int, Any, int
+        axes, parts = by_axis(operation.shape, indices), parts_of(operation.shape[at])
         for argument in operation.arguments:
-            axis = self.program.shape(argument)[at]
-            stop = start + len(parts_of(axis))
-            inner = tuple(map(algebra.fresh, axis))
-            chosen = algebra.delta(index, embed(operation.shape[at][0], start, stop, inner))
+            inner = tuple(map(algebra.fresh, self.program.shape(argument)[at]))
+            stop = start + len(parts_of(self.program.shape(argument)[at]))
+            if len(parts) == 1:
+                return self.entry(argument, indices)
+            chosen = algebra.delta(axes[at][0], embed(parts, start, stop, inner))
             if chosen:
-                part = self.entry(argument, _flat([*axes[:at], inner, *axes[at + 1 :]]))
+                part = self.entry(argument, flat([*axes[:at], inner, *axes[at + 1 :]]))
                 total = algebra.add(total, algebra.sum(inner, algebra.multiply(chosen, part)))
             start = stop
         return total
 
-    def _dot(self, operation, indices):
-        left, right = (self.program.shape(argument) for argument in operation.arguments)
-        (batch_left, batch_right), (sum_left, sum_right) = operation.attributes["batch"], operation.attributes["contract"]
-        axes = iter(_by_axis(operation.shape, indices))
-        shared = [next(axes) for _ in batch_left]
-        bound = [tuple(map(self.algebra.fresh, left[at])) for at in sum_left]
-        sides = []
-        for shape, batch, contracted in ((left, batch_left, sum_left), (right, batch_right, sum_right)):
-            fixed = dict(zip(batch, shared, strict=True)) | dict(zip(contracted, bound, strict=True))
-            sides.append(_flat(fixed[at] if at in fixed else next(axes) for at in range(len(shape))))
-        values = [self.entry(argument, side) for argument, side in zip(operation.arguments, sides, strict=True)]
-        return self.algebra.sum(_flat(bound), self.algebra.multiply(*values))
+    def _dot(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
+        axes, (batch, contract) = iter(by_axis(operation.shape, indices)), map(operation.attributes.get, ("batch", "contract"))
+        shapes = [self.program.shape(argument) for argument in operation.arguments]
+        shared = [next(axes) for _ in batch[0]]
+        bound = [tuple(map(self.algebra.fresh, shapes[0][at])) for at in contract[0]]
+        values = []
+        for side, (argument, shape) in enumerate(zip(operation.arguments, shapes, strict=True)):
+            fixed = dict(zip(batch[side] + contract[side], shared + bound, strict=True))
+            values.append(self.entry(argument, flat(fixed[at] if at in fixed else next(axes) for at in range(len(shape)))))
+        return self.algebra.sum(flat(bound), self.algebra.multiply(*values))
 
 
-def _by_axis(shape, indices):
+def call(algebra: Algebra, label: str, arrays: Sequence[Any], lead: Sequence[Index], indices: Sequence[Index]) -> Polynomial:
+    """Return the entry at `indices` of an unknown function of arrays (entry, value, shape) at leading indices `lead`."""
+    inner = [tuple(map(algebra.fresh, factors_of(shape))) for _, _, shape in arrays]
+    values = [entry(value, (*lead, *own)) for (entry, value, _), own in zip(arrays, inner, strict=True)]
+    return algebra.opaque(label, indices, flat(inner), values)
+
+
+def by_axis(shape: Sequence[Any], indices: Iterable[Index]) -> list[tuple[Index, ...]]:
+    """Return the indices of each axis."""
     rest = iter(indices)
     return [tuple(next(rest) for _ in axis) for axis in shape]
 
 
-def _flat(axes):
+def flat(axes: Iterable[Iterable[Index]]) -> tuple[Index, ...]:
+    """Return the indices of all axes in one tuple."""
     return tuple(index for axis in axes for index in axis)
-
-
-def _tuples(data):
-    return tuple(_tuples(item) if isinstance(item, list | tuple) else item for item in data)

@@ -8,211 +8,191 @@ Every atomic axis has at least one element. Two axes are the same only if they a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
 
-BINARY = ("add", "sub", "mul", "div")
-UNARY = ("neg", "exp", "erf", "erfc", "tanh", "logistic")
-LIMIT = 200_000  # operations, nesting and text of an untrusted program stay below this
+Axis: TypeAlias = tuple[Any, ...]
+Shape: TypeAlias = tuple[Axis, ...]
+UNARY, BINARY = ("neg", "exp", "erf", "erfc", "tanh", "logistic"), ("add", "sub", "mul", "div")
+MOST_LINES, MOST_FACTORS, MOST_PARTS = 200_000, 40, 5_000
+BASES = {str(p) for p in range(2, 100) if all(p % q for q in range(2, p))} | {"pi"}
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818 - an answer, not a failure
     """The input is malformed, or the claim does not follow; the message says what and where."""
 
 
-def axis_from(data, atoms, depth=0):
-    """Read an axis from nested lists, flattening unions of unions; refuse unknown atomic axes."""
-    if not isinstance(data, list | tuple) or depth > 20:
-        raise Refused(f"an axis is a list of factors, not {str(data)[:40]!r}")
-    factors = []
-    for factor in data:
-        if isinstance(factor, str):
-            if factor not in atoms:
-                raise Refused(f"unknown axis {factor[:40]!r}")
+def named(text: Any) -> str:
+    """Return a name of letters, digits, `_` and `.`, at most 80; Refused for any other, which may not be printed."""
+    if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]{0,79}", text):
+        raise Refused(f"{str(text)[:40]!a} is not a name")
+    return text
+
+
+def axis_from(data: Any, atoms: Any) -> Axis:
+    """Read an axis from nested lists, flattening unions of unions; Refused for unknown atomic axes."""
+    factors: list[Any] = []
+    for factor in data if isinstance(data, list | tuple) and len(data) <= MOST_FACTORS else [None]:
+        if isinstance(factor, str) and factor in atoms:
             factors.append(factor)
+        elif isinstance(factor, list | tuple) and 2 <= len(factor) <= MOST_PARTS:
+            factors.append(union([axis_from(part, atoms) for part in factor])[0])
         else:
-            if not isinstance(factor, list | tuple) or len(factor) < 2:
-                raise Refused("a union of axes has two parts or more")
-            factors.append(union([axis_from(part, atoms, depth + 1) for part in factor])[0])
+            raise Refused(f"{str(factor)[:40]!a} is neither a declared axis nor a union of axes")
     return tuple(factors)
 
 
-def union(parts):
+def shape_from(data: Any, atoms: Any) -> Shape:
+    """Read a shape, a list of axes."""
+    return tuple(axis_from(axis, atoms) for axis in data)
+
+
+def union(parts: Sequence[Axis]) -> Axis:
     """Return the axis that is the disjoint union of `parts`; unions inside are flattened."""
-    flat = []
-    for part in parts:
-        flat.extend(part[0] if len(part) == 1 and not isinstance(part[0], str) else [part])
+    flat = [part for axis in parts for part in parts_of(axis)]
     return (tuple(flat),) if len(flat) > 1 else flat[0]
 
 
-def parts_of(axis):
+def parts_of(axis: Axis) -> tuple[Axis, ...]:
     """Return the parts of a union axis; an axis that is no union is its own single part."""
     return axis[0] if len(axis) == 1 and not isinstance(axis[0], str) else (axis,)
 
 
-def factors_of(shape):
+def factors_of(shape: Sequence[Axis]) -> tuple[Any, ...]:
     """Return the factors of all axes, in row-major order."""
     return tuple(factor for axis in shape for factor in axis)
 
 
-class Operation:
+class Operation(NamedTuple):
     """One line: the name it defines, the kind of operation, its arguments' names, its attributes, its shape."""
 
-    def __init__(self, name, kind, arguments, attributes, shape):
-        self.name, self.kind, self.arguments = name, kind, arguments
-        self.attributes, self.shape = attributes, shape
+    name: str
+    kind: str
+    arguments: tuple[str, ...]
+    attributes: dict[str, Any]
+    shape: Shape
 
 
 class Program:
     """Atomic axes with their sizes (None: symbolic), inputs, operations in order, outputs; immutable by use."""
 
-    def __init__(self, atoms, operations, outputs):
+    def __init__(self, atoms: dict[str, int | None], operations: dict[str, Operation], outputs: tuple[str, ...]) -> None:
         self.atoms, self.operations, self.outputs = atoms, operations, outputs
         self.inputs = [op.name for op in operations.values() if op.kind == "input"]
 
-    def shape(self, name):
+    def shape(self, name: str) -> Shape:
         """Return the shape of a value."""
         return self.operations[name].shape
 
 
-def program_from(data):
-    """Read a program: {"axes": {name: size or null}, "lines": [[name, kind, arguments, attributes]], "outputs"}.
+def program_from(data: Any) -> Program:
+    """Read {"axes": {name: size or null}, "lines": [[name, kind, arguments, attributes]], "outputs": [names]}.
 
-    Every line is checked: defined before use, one definition for each name, shapes that fit.
+    Every line is checked: defined before use, one definition for each name, shapes that fit. Refused otherwise.
     """
-    if not isinstance(data, dict) or set(data) != {"axes", "lines", "outputs"}:
-        raise Refused("a program has axes, lines and outputs, nothing else")
-    atoms, lines, outputs = data["axes"], data["lines"], data["outputs"]
-    if not (isinstance(atoms, dict) and isinstance(lines, list) and isinstance(outputs, list)):
-        raise Refused("axes are an object, lines and outputs are lists")
-    if len(lines) > LIMIT:
-        raise Refused(f"more than {LIMIT} lines")
-    for atom, size in atoms.items():
-        if not (size is None or (type(size) is int and 1 <= size < 2**53)):
-            raise Refused(f"axis {atom[:40]!r} has a size that is neither null nor a positive integer")
-    operations = {}
-    for line in lines:
-        if not (isinstance(line, list) and len(line) == 4 and isinstance(line[0], str) and isinstance(line[1], str)
-                and isinstance(line[2], list) and isinstance(line[3], dict)):  # fmt: skip
-            raise Refused(f"a line is [name, kind, arguments, attributes], not {str(line)[:60]!r}")
-        name, kind, arguments, attributes = line
-        if name in operations or any(argument not in operations for argument in arguments if isinstance(argument, str)):
-            raise Refused(f"{name[:40]!r}: defined twice, or an argument is not defined before")
-        try:
-            shape = shape_of(kind, [operations[argument].shape for argument in arguments], attributes, atoms)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-            raise Refused(f"{name[:40]!r} ({kind[:20]}): malformed, {type(error).__name__}") from None
-        if shape is None:
-            raise Refused(f"{name[:40]!r} ({kind[:20]}): shapes or attributes do not fit")
-        operations[name] = Operation(name, kind, tuple(arguments), attributes, shape)
-    if not outputs or any(not isinstance(output, str) or output not in operations for output in outputs):
-        raise Refused("outputs must be defined values")
-    return Program(atoms, operations, tuple(outputs))
+    try:
+        atoms, lines, outputs = data["axes"], data["lines"], data["outputs"]
+        if len(data) != 3 or len(lines) > MOST_LINES or not outputs:
+            raise Refused("a program has axes, lines and outputs, and neither too many lines nor no outputs")
+        for atom, size in atoms.items():
+            if named(atom) and size is not None and (type(size) is not int or not 1 <= size < 2**53):
+                raise Refused(f"axis {atom}: a size is null or a positive integer")
+        operations: dict[str, Operation] = {}
+        for name, kind, arguments, attributes in lines:
+            shapes = [operations[argument].shape for argument in arguments]
+            shape = shape_of(kind, shapes, attributes, atoms) if named(name) not in operations else None
+            if shape is None or len(factors_of(shape)) > MOST_FACTORS:
+                raise Refused(f"{name} ({str(kind)[:20]!a}): defined twice, or shapes or attributes do not fit")
+            operations[name] = Operation(name, kind, tuple(arguments), attributes, shape)
+        return Program(dict(atoms), operations, tuple(operations[output].name for output in outputs))
+    except MALFORMED as error:
+        raise Refused(f"malformed program ({type(error).__name__})") from None
 
 
-def shape_of(kind, shapes, attributes, atoms):
-    """Return the shape of an operation's result, or None where its arguments or attributes do not fit."""
-    count, keys = len(shapes), set(attributes)
-    if kind in BINARY:
-        return shapes[0] if count == 2 and shapes[0] == shapes[1] and not keys else None
-    if kind in UNARY:
-        return shapes[0] if count == 1 and not keys else None
-    if kind == "input":
-        return tuple(axis_from(axis, atoms) for axis in attributes["shape"]) if count == 0 and keys == {"shape"} else None
-    if kind == "const":
-        return () if count == 0 and keys == {"value"} and constant_from(attributes["value"]) is not None else None
-    if kind == "size":
-        axis_from(attributes["axis"], atoms)
-        return () if count == 0 and keys == {"axis", "exponent"} and exponent_from(attributes["exponent"]) else None
-    if kind == "power":
-        return shapes[0] if count == 1 and keys == {"exponent"} and exponent_from(attributes["exponent"]) else None
-    if kind == "dot":
-        return _dot_shape(shapes, attributes) if count == 2 and keys == {"batch", "contract"} else None
-    if kind == "concat":
-        return _concat_shape(shapes, attributes["axis"]) if count >= 1 and keys == {"axis"} else None
-    if kind == "call":
-        tail = tuple(axis_from(axis, atoms) for axis in attributes["shape"])
-        fits = count == 1 and keys == {"symbol", "lead", "shape"} and isinstance(attributes["symbol"], str)
-        return (*shapes[0][: _place(attributes["lead"], len(shapes[0]) + 1)], *tail) if fits else None
-    if kind == "call_back":
-        fits = count == 2 and keys == {"symbol", "lead"} and isinstance(attributes["symbol"], str)
-        lead = _place(attributes["lead"], min(len(shapes[0]), len(shapes[1])) + 1) if fits else 0
-        return shapes[0] if fits and shapes[0][:lead] == shapes[1][:lead] else None
-    if count != 1:
-        return None
-    (shape,) = shapes
-    if kind == "transpose" and keys == {"order"}:
-        order = attributes["order"]
-        return tuple(shape[i] for i in order) if sorted(order) == list(range(len(shape))) else None
-    if kind == "reshape" and keys == {"shape"}:
-        new = tuple(axis_from(axis, atoms) for axis in attributes["shape"])
-        return new if factors_of(new) == factors_of(shape) else None
-    if kind == "broadcast" and keys == {"shape", "places"}:
-        new, places = tuple(axis_from(axis, atoms) for axis in attributes["shape"]), attributes["places"]
-        return new if _distinct(places, len(new)) and [new[i] for i in places] == list(shape) else None
-    if kind == "slice" and keys == {"axis", "start", "stop"}:
-        at, parts = attributes["axis"], parts_of(shape[_place(attributes["axis"], len(shape))])
-        start, stop = attributes["start"], attributes["stop"]
-        fits = type(start) is int and type(stop) is int and 0 <= start < stop <= len(parts)
-        return (*shape[:at], union(parts[start:stop]), *shape[at + 1 :]) if fits else None
-    if kind in ("sum", "max") and keys == {"axes"}:
-        axes = attributes["axes"]
-        return tuple(axis for i, axis in enumerate(shape) if i not in axes) if _distinct(axes, len(shape)) else None
+def shape_of(kind: str, shapes: Sequence[Shape], attributes: dict[str, Any], atoms: Any) -> Shape | None:
+    """Return the shape of an operation's result, or None (or one of MALFORMED) where it does not fit."""
+    a, first, count = attributes, shapes[0] if shapes else (), len(shapes)
+    form = (kind, count, *sorted(a))
+    if kind in BINARY or kind in UNARY:
+        fits = not a and count == (2 if kind in BINARY else 1) and first == shapes[-1]
+        return first if fits else None
+    if form == ("input", 0, "shape"):
+        return shape_from(a["shape"], atoms)
+    if form == ("const", 0, "value"):
+        return () if constant_from(a["value"]) else None
+    if form == ("size", 0, "axis", "exponent"):
+        return () if exponent_from(a["exponent"]) and axis_from(a["axis"], atoms) is not None else None
+    if form == ("power", 1, "exponent"):
+        return first if exponent_from(a["exponent"]) else None
+    if form == ("dot", 2, "batch", "contract"):
+        return _dot_shape(first, shapes[1], *a["batch"], *a["contract"])
+    if kind == "concat" and count and sorted(a) == ["axis"]:
+        at = place(a["axis"], len(first))
+        whole = (*first[:at], union([shape[at] for shape in shapes]), *first[at + 1 :])
+        same = all((*shape[:at], *shape[at + 1 :]) == (*first[:at], *first[at + 1 :]) for shape in shapes)
+        return whole if same and len(parts_of(whole[at])) <= MOST_PARTS else None
+    if form == ("call", 1, "lead", "shape", "symbol"):
+        return (*first[: place(a["lead"], len(first) + 1)], *shape_from(a["shape"], atoms)) if named(a["symbol"]) else None
+    if form == ("call_back", 2, "lead", "symbol"):
+        lead = place(a["lead"], min(map(len, shapes)) + 1)
+        return first if named(a["symbol"]) and first[:lead] == shapes[1][:lead] else None
+    if form == ("transpose", 1, "order"):
+        return tuple(first[i] for i in a["order"]) if distinct(a["order"], len(first)) == len(first) else None
+    if form == ("reshape", 1, "shape"):
+        new = shape_from(a["shape"], atoms)
+        return new if factors_of(new) == factors_of(first) else None
+    if form == ("broadcast", 1, "places", "shape"):
+        new = shape_from(a["shape"], atoms)
+        return new if distinct(a["places"], len(new)) >= 0 and tuple(new[i] for i in a["places"]) == first else None
+    if form == ("slice", 1, "axis", "start", "stop"):
+        at = place(a["axis"], len(first))
+        parts = parts_of(first[at])
+        start, stop = place(a["start"], len(parts)), place(a["stop"], len(parts) + 1)
+        return (*first[:at], union(parts[start:stop]), *first[at + 1 :]) if start < stop else None
+    if form in (("sum", 1, "axes"), ("max", 1, "axes")) and distinct(a["axes"], len(first)) >= 0:
+        return tuple(axis for i, axis in enumerate(first) if i not in a["axes"])
     return None
 
 
-def _place(value, count):
+def _dot_shape(left: Shape, right: Shape, batch: Any, batch_right: Any, summed: Any, summed_right: Any) -> Shape | None:
+    distinct(batch + summed, len(left)), distinct(batch_right + summed_right, len(right))
+    if [left[i] for i in batch + summed] != [right[i] for i in batch_right + summed_right] or len(batch) != len(batch_right):
+        return None
+    free = [axis for i, axis in enumerate(left) if i not in batch + summed]
+    return (*(left[i] for i in batch), *free, *(axis for i, axis in enumerate(right) if i not in batch_right + summed_right))
+
+
+def place(value: Any, count: int) -> int:
+    """Return an integer from 0 to count - 1; ValueError for anything else."""
     if type(value) is not int or not 0 <= value < count:
         raise ValueError("place out of range")
     return value
 
 
-def _distinct(places, count):
-    return len({_place(place, count) for place in places}) == len(places)
+def distinct(places: Any, count: int) -> int:
+    """Return how many places there are; ValueError unless they are distinct integers from 0 to count - 1."""
+    if len({place(value, count) for value in places}) != len(places):
+        raise ValueError("a place occurs twice")
+    return len(places)
 
 
-def _dot_shape(shapes, attributes):
-    (left, right), (batch_left, batch_right) = shapes, attributes["batch"]
-    sum_left, sum_right = attributes["contract"]
-    if not (_distinct(batch_left + sum_left, len(left)) and _distinct(batch_right + sum_right, len(right))):
-        return None
-    for ours, theirs in ((batch_left, batch_right), (sum_left, sum_right)):
-        if [left[i] for i in ours] != [right[i] for i in theirs]:
-            return None
-    return (
-        *(left[i] for i in batch_left),
-        *(axis for i, axis in enumerate(left) if i not in batch_left + sum_left),
-        *(axis for i, axis in enumerate(right) if i not in batch_right + sum_right),
-    )
-
-
-def _concat_shape(shapes, at):
-    first = shapes[0]
-    _place(at, len(first))
-    rest = [(*shape[:at], *shape[at + 1 :]) for shape in shapes]
-    if any(len(shape) != len(first) for shape in shapes) or any(other != rest[0] for other in rest):
-        return None
-    return (*first[:at], union([shape[at] for shape in shapes]), *first[at + 1 :])
-
-
-def rational_from(text):
+def rational_from(text: Any) -> Fraction | None:
     """Read a rational such as "-3/4" (no decimal point, no power of ten); None where it is malformed or huge."""
-    if not isinstance(text, str) or not re.fullmatch(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", text):
-        return None
-    return Fraction(text)
+    fits = isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999})?", text)
+    return Fraction(text) if fits else None
 
 
-def exponent_from(text):
+def exponent_from(text: Any) -> Fraction | None:
     """Read a nonzero rational exponent, such as "-1/2"; None where it is none of reasonable size."""
     value = rational_from(text)
     return value if value and abs(value) <= 64 and value.denominator <= 64 else None
 
 
-def constant_from(data):
+def constant_from(data: Any) -> tuple[Fraction, dict[str, Fraction]] | None:
     """Read an exact constant [rational, {base: exponent}]: a rational times powers of primes below 100 and of pi."""
     rational, powers = data
     value = rational_from(rational)
-    bases = {str(p) for p in range(2, 100) if all(p % q for q in range(2, p))} | {"pi"}
-    if value is None or not isinstance(powers, dict) or not set(powers) <= bases:
-        return None
-    exponents = {base: exponent_from(exponent) for base, exponent in powers.items()}
-    return None if None in exponents.values() else (value, exponents)
+    exponents = {base: exponent for base, text in powers.items() if (exponent := exponent_from(text)) and base in BASES}
+    return None if value is None or len(exponents) != len(powers) else (value, exponents)

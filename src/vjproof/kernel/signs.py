@@ -7,13 +7,15 @@ one is part of the statement.
 
 from __future__ import annotations
 
-from vjproof.kernel.program import constant_from, exponent_from
+from collections.abc import Mapping, Sequence
+
+from vjproof.kernel.program import Operation, Program, constant_from, exponent_from
 
 POSITIVE, NONNEGATIVE, UNKNOWN = 2, 1, 0
 KEEPS = ("reshape", "transpose", "broadcast", "slice", "concat", "sum", "max", "add", "mul", "dot")
 
 
-def sign_of(operation, signs, positive):
+def sign_of(operation: Operation, signs: Mapping[str, int], positive: Sequence[str]) -> int:
     """Return a sign that every entry of an operation's result has, from the signs of its arguments.
 
     Sums, maxima, products and copies of positive (nonnegative) values are positive (nonnegative), since no axis is
@@ -24,7 +26,7 @@ def sign_of(operation, signs, positive):
     if kind == "input":
         return POSITIVE if operation.name in positive else UNKNOWN
     if kind == "const":
-        value, _ = constant_from(operation.attributes["value"])
+        value, _ = constant_from(operation.attributes["value"]) or (-1, {})
         return POSITIVE if value > 0 else NONNEGATIVE if value == 0 else UNKNOWN
     if kind in ("size", "exp", "logistic", "erfc"):
         return POSITIVE
@@ -36,24 +38,22 @@ def sign_of(operation, signs, positive):
         return given
     if kind == "div":
         return given if signs[arguments[1]] == POSITIVE else UNKNOWN
-    if kind == "power":
-        exponent = exponent_from(operation.attributes["exponent"])
-        even = exponent.denominator == 1 and exponent % 2 == 0 and exponent > 0
-        return POSITIVE if given == POSITIVE else NONNEGATIVE if even or (given and exponent > 0) else UNKNOWN
-    return UNKNOWN
+    if kind != "power":
+        return UNKNOWN
+    exponent = exponent_from(operation.attributes["exponent"]) or 0
+    even = exponent.denominator == 1 and exponent % 2 == 0 and exponent > 0
+    return POSITIVE if given == POSITIVE else NONNEGATIVE if even or (given and exponent > 0) else UNKNOWN
 
 
-def conditions_of(program, positive):
+def conditions_of(program: Program, positive: Sequence[str]) -> list[str]:
     """Return the conditions under which a program is defined, as texts; `positive` inputs are > 0 by hypothesis."""
-    signs, conditions = {}, []
+    signs: dict[str, int] = {}
+    conditions: dict[str, None] = {}
     for name, operation in program.operations.items():
         signs[name] = sign_of(operation, signs, positive)
-        if operation.kind == "div" and signs[operation.arguments[1]] != POSITIVE:
-            conditions.append(f"{operation.arguments[1]} != 0 in every entry")
-        if operation.kind == "power" and signs[operation.arguments[0]] != POSITIVE:
-            exponent = exponent_from(operation.attributes["exponent"])
-            if exponent.denominator > 1:
-                conditions.append(f"{operation.arguments[0]} > 0 in every entry")
-            elif exponent < 0:
-                conditions.append(f"{operation.arguments[0]} != 0 in every entry")
-    return list(dict.fromkeys(conditions))
+        exponent = exponent_from(operation.attributes["exponent"]) if operation.kind == "power" else None
+        divided = operation.arguments[-1] if operation.kind == "div" or exponent else ""
+        if divided and signs[divided] != POSITIVE and (exponent is None or exponent < 0 or exponent.denominator > 1):
+            needed = "!= 0" if exponent is None or exponent.denominator == 1 else "> 0"
+            conditions[f"{divided} {needed} in every entry"] = None
+    return list(conditions)

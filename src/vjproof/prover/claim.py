@@ -17,8 +17,8 @@ from vjproof.prover.search import certify, prove_programs
 class Pair:
     """Two programs: `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
 
-    `lemmas` are claims about opaque calls, `symbol` the call that an induction hypothesis covers, `definitions`
-    what it says that a call equals, `notes` what the certificate tells and the kernel does not read.
+    `lemmas` are claims about opaque calls, `symbol` the call that an induction hypothesis covers, `notes` what the
+    certificate tells and the kernel does not read.
     """
 
     forward: Program
@@ -28,7 +28,6 @@ class Pair:
     positive: tuple[str, ...] = ()
     symbol: str | None = None
     lemmas: Mapping[str, Claim] = field(default_factory=dict)
-    definitions: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -53,8 +52,6 @@ def outline(claim: Claim) -> dict[str, Any]:
     said |= {"forward": program_data(claim.forward), "second": program_data(claim.second)}
     if claim.wrt:
         said |= {"wrt": list(claim.wrt), "cotangents": list(claim.cotangents)}
-    else:
-        said["definitions"] = dict(claim.definitions)
     return said | {"lemmas": {name: outline(lemma) for name, lemma in claim.lemmas.items()}}
 
 
@@ -96,7 +93,7 @@ def _pair(claim: Pair, known: Known) -> Result:
         lemmas[name] = result.certificate
     return prove_programs(
         claim.forward, claim.second, wrt=claim.wrt, cotangents=claim.cotangents, positive=claim.positive,
-        lemmas=lemmas or None, symbol=claim.symbol, definitions=claim.definitions or None, notes=claim.notes or None,
+        lemmas=lemmas or None, symbol=claim.symbol, notes=claim.notes or None,
     )  # fmt: skip
 
 

@@ -93,6 +93,10 @@ class Numbers:
         given = dict(zip(self.forward.outputs, (self.inputs[name] for name in cotangents), strict=True))
         return sweep.adjoints(given)
 
+    def count(self, axis: tuple[Any, ...]) -> int:
+        """Return the number of elements of an axis at these sizes."""
+        return axis_size(axis, self.sizes)
+
     def flat(self, program: Program, name: str, array: Array) -> Array:
         """Return a value with one axis for each factor of its axes."""
         return array.reshape([axis_size((factor,), self.sizes) for factor in factors_of(program.shape(name))])

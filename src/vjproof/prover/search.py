@@ -8,9 +8,10 @@ from typing import Any
 
 from vjproof.kernel.certificate import check, digest, kernel_digest
 from vjproof.kernel.check import Comparison, Reverse
-from vjproof.kernel.program import Program, Refused, factors_of
+from vjproof.kernel.program import Program, Refused
 from vjproof.program.recorder import program_data
-from vjproof.prover.fingerprint import Numbers, close, orders
+from vjproof.prover.candidates import Target, Values, targets_of
+from vjproof.prover.fingerprint import Numbers
 from vjproof.prover.result import NOT_PROVED, PROVED, REFUTED, Result
 
 PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
@@ -26,14 +27,12 @@ def prove_programs(
     positive: Sequence[str] = (),
     lemmas: Mapping[str, Any] | None = None,
     symbol: str | None = None,
-    definitions: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return whether `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
 
     `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
-    hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers,
-    `definitions` what it says that a call equals.
+    hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
     """
     began = time.perf_counter()
     from vjproof.prover.refute import refute
@@ -46,7 +45,7 @@ def prove_programs(
         return Result(REFUTED, counterexample=counterexample, seconds=time.perf_counter() - began)
     kind = "vjp" if wrt else "equal"
     reason = "no landmark resisted, and no proof was found"
-    for landmarks in _landmark_sets(numbers, kind):
+    for landmarks in _landmark_sets(numbers):
         try:
             attempt = _Attempt(numbers, landmarks, positive, wrt, cotangents)
             reason = attempt.resisted or reason
@@ -56,7 +55,7 @@ def prove_programs(
             continue
         claim: dict[str, Any] = {"kind": kind, "forward": program_data(forward), "second": program_data(second)}
         claim |= {"positive": list(positive), "conditions": attempt.comparison.conditions}
-        claim |= {"wrt": list(wrt), "cotangents": list(cotangents)} if wrt else {"definitions": dict(definitions or {})}
+        claim |= {"wrt": list(wrt), "cotangents": list(cotangents)} if wrt else {}
         certificate = certify(claim, {"landmarks": landmarks, "steps": attempt.steps}, lemmas, notes)
         try:
             statement = check(certificate, symbol)
@@ -90,34 +89,24 @@ def _finite(numbers: Numbers) -> bool:
     return all(np.isfinite(array).all() for array in arrays)
 
 
-def _landmark_sets(numbers: Numbers, kind: str) -> list[list[str]]:
+def _landmark_sets(numbers: Numbers) -> list[list[str]]:
     """Return sets of landmarks to try: values whose adjoint (or value) the second program computes, then fewer."""
-    forward = numbers.forward
-    found = []
-    for name, operation in forward.operations.items():
-        array = numbers.adjoints.get(name) if kind == "vjp" and name in numbers.adjoints else numbers.values[name]
-        if operation.kind in LANDMARK_KINDS and array is not None and _occurs(numbers, name, array):
-            found.append(name)
-    needed = {
-        argument for op in forward.operations.values() if op.kind == "call" for argument in (*op.arguments, op.name)
-    }
-    dots = {name for name in found if forward.operations[name].kind == "dot"}
-    sets = [
-        [name for name in forward.operations if name in chosen] for chosen in ({*found} | needed, dots | needed, needed)
-    ]
+    operations, values = numbers.forward.operations, Values(numbers, numbers.second, numbers.other)
+    found = set()
+    for name, operation in operations.items():
+        role = "adjoint" if name in numbers.adjoints else "value"
+        array = numbers.adjoints[name] if role == "adjoint" else numbers.values[name]
+        if operation.kind in LANDMARK_KINDS and any(
+            True
+            for target in targets_of(numbers, role, name, array)
+            for value in values.like(target)
+            for _ in values.orders(value, target)
+        ):
+            found.add(name)
+    called = {name for op in operations.values() if op.kind == "call" for name in (*op.arguments, op.name)}
+    dots = {name for name in found if operations[name].kind == "dot"}
+    sets = [[name for name in operations if name in chosen] for chosen in (found | called, dots | called, called)]
     return [candidate for place, candidate in enumerate(sets) if candidate not in sets[:place]]
-
-
-def _occurs(numbers: Numbers, name: str, array: Any) -> bool:
-    wanted = factors_of(numbers.forward.shape(name))
-    flat = numbers.flat(numbers.forward, name, array)
-    for value, operation in numbers.second.operations.items():
-        factors = factors_of(operation.shape)
-        if operation.kind != "const" and len(factors) == len(wanted):
-            for order in orders(factors, wanted):
-                if close(numbers.flat(numbers.second, value, numbers.other[value]).transpose(order), flat):
-                    return True
-    return False
 
 
 class _Attempt:
@@ -136,41 +125,40 @@ class _Attempt:
         self.resisted = ""
         pair = (numbers.forward, numbers.second, landmarks, positive)
         self.comparison: Comparison = Reverse(*pair, wrt, cotangents) if wrt else Comparison(*pair)
-        self.targets = self._targets(landmarks)
+        values = Values(numbers, numbers.second, numbers.other)
+        may_be: dict[str, list[Target]] = {}
+        for target in self._targets(landmarks):
+            for value in values.like(target):
+                may_be.setdefault(value, []).append(target)
         for value, operation in numbers.second.operations.items():
-            self._name(value, operation.kind)
+            if operation.kind != "input":
+                self._name(value, operation.kind, values, may_be.get(value, []))
 
-    def _targets(self, landmarks: list[str]) -> list[tuple[str, str, tuple[Any, ...], Any]]:
-        """Return (role, name, factors, array) of what a value may be; a mere output's value hides how it is made."""
-        numbers, forward = self.numbers, self.numbers.forward
-        targets = []
-        for name in landmarks:
-            factors = factors_of(forward.shape(name))
-            targets.append(("value", name, factors, numbers.flat(forward, name, numbers.values[name])))
+    def _targets(self, landmarks: list[str]) -> list[Target]:
+        """Return what a value may be: landmarks and adjoints; a mere output's value would hide how it is made."""
+        numbers = self.numbers
+        found = [target for name in landmarks for target in targets_of(numbers, "value", name, numbers.values[name])]
         for name in getattr(self.comparison, "adjoint", {}):
             if name in numbers.adjoints:
-                factors = factors_of(forward.shape(name))
-                targets.append(("adjoint", name, factors, numbers.flat(forward, name, numbers.adjoints[name])))
-        return targets
+                found += targets_of(numbers, "adjoint", name, numbers.adjoints[name])
+        return found
 
-    def _name(self, value: str, kind: str) -> None:
+    def _name(self, value: str, kind: str, values: Values, targets: list[Target]) -> None:
         """Name a value; one that only moves entries is named as a landmark of its own kind, or not at all."""
-        factors = factors_of(self.numbers.second.shape(value))
-        if kind == "input":
-            return
-        array = self.numbers.flat(self.numbers.second, value, self.numbers.other[value])
-        for role, name, wanted, target in self.targets:
-            if kind in PASSIVE and (role, self.numbers.forward.operations[name].kind) != ("value", kind):
+        for target in targets:
+            if kind in PASSIVE and (target.role, self._kind(target)) != ("value", kind):
                 continue
-            for order in orders(factors, wanted):
-                if close(array.transpose(order), target):
-                    try:
-                        self.comparison.match(value, role, name, order)
-                    except Refused as refusal:
-                        self.resisted = self.resisted or f"{refusal} (the numbers agree)"
-                    else:
-                        self.steps.append([value, role, name, list(order)])
-                        return
+            for order in values.orders(value, target):
+                try:
+                    self.comparison.match(value, target.role, target.name, order)
+                except Refused as refusal:
+                    self.resisted = self.resisted or f"{refusal} (the numbers agree)"
+                else:
+                    self.steps.append([value, target.role, target.name, order])
+                    return
+
+    def _kind(self, target: Target) -> str:
+        return str(self.numbers.forward.operations[target.name].kind)
 
     def finish(self) -> None:
         """Raise Refused unless the outputs of the second program are what is claimed."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from vjproof.layers import cls
 from vjproof.layers.linear_map import LinearMap
 from vjproof.program.recorder import Tape
 from vjproof.program.size import Size
@@ -95,10 +96,11 @@ class Net:
 
 
 @contextmanager
-def opaque_towers(rows_out: Size | int | None = None) -> Iterator[None]:
+def opaque_towers(rows_out: int | None = None, *, as_seed: bool = False) -> Iterator[None]:
     """Record towers over `OpaqueBlocks` as calls of an unknown function with an unknown reverse.
 
-    `rows_out`: rows that the model's tower returns (None: all). The input is all that an unknown tower saves.
+    `rows_out`: rows that the model's tower returns (None: all). `as_seed`: the model's tower is recorded as the CLS
+    row of the seed's, which is the hypothesis of the induction that they are equal. The input is all that an unknown tower saves.
     """
     symbol = TOWER if rows_out is None else SHORT_TOWER
     kept = (spec.vit_body_kv_flat, spec.vit_tower_back_k, tower.forward, tower.back)
@@ -116,6 +118,9 @@ def opaque_towers(rows_out: Size | int | None = None) -> Iterator[None]:
     def forward(config: Any, blocks: Any, x: Any) -> Any:
         if not _unknown(blocks):
             return kept[2](config, blocks, x)
+        if as_seed:
+            seed = body(config, blocks)(spec.flat(x))
+            return cls.slice_rows(spec.rows_of(x.shape[-2], seed), 1), (x,)
         rows = x.shape[-2] if rows_out is None else rows_out
         return x.tape.call(symbol, x, (rows, x.shape[-1]), x.ndim - 2), (x,)
 

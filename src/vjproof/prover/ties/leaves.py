@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from vjproof.layers import attention, cls, dense, gelu, layer_norm, patch_embed, residual, softmax
+from vjproof.layers import attention, cls, dense, gelu, layer_norm, residual, softmax
 from vjproof.prover.symbolic import Net
 from vjproof.prover.ties.tie import Array, Tie, vjp
 from vjproof.vit import spec

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 from vjproof.layers import cls
-from vjproof.program.recorder import program_data
 from vjproof.prover.claim import Fold, Pair
 from vjproof.prover.symbolic import SHORT_TOWER, TOWER, Net, OpaqueBlocks, opaque_towers
 from vjproof.prover.ties import blocks
@@ -52,10 +51,6 @@ def _reverse_b(n: Net, d_y: Array, p: Any, x: Array) -> Array:
     return spec.vit_input_grad_kb(n.batch, n.config, p, x)(d_y)
 
 
-def _tokens(net: Net) -> tuple[Any, ...]:
-    return net.block(), net.input("x", net.batch, net.config.tokens, net.config.hidden)
-
-
 def _model_tower(pooling: str, **chosen: Any) -> Fold:
     """Claim the tower that runs, by induction; under CLS pooling its last block returns one row."""
     rows = 1 if pooling == "cls" else None
@@ -64,13 +59,13 @@ def _model_tower(pooling: str, **chosen: Any) -> Fold:
         return tower.forward(n.config, p, x)[0]
 
     def reverse(n: Net, d: Array, p: Any, x: Array) -> Array:
-        return tower.back(n.config, p, tower.forward(n.config, p, x)[1], (n.batch,))(d)
+        return tower.back(n.config, p, tower.forward(n.config, p, x)[1], ())(d)
 
     def cotangent(n: Net) -> tuple[Any, ...]:
-        return n.batch, rows or n.config.tokens, n.config.hidden
+        return rows or n.config.tokens, n.config.hidden
 
     def starting(blocks_of: Any) -> Any:
-        return lambda n: (blocks_of(n), n.input("x", n.batch, n.config.tokens, n.config.hidden))
+        return lambda n: (blocks_of(n), n.input("x", n.config.tokens, n.config.hidden))
 
     first = starting((lambda n: (n.block(),)) if rows else (lambda n: ()))
     base = vjp(first, forward, reverse, cotangent, pooling=pooling, **chosen)
@@ -95,52 +90,35 @@ def _model_net(pooling: str, **chosen: Any) -> Pair:
         )  # fmt: skip
 
 
-def _short(**chosen: Any) -> dict[str, Any]:
-    """Return what the model's shortened tower equals: the CLS row of the seed's tower, for one example."""
-    net = Net(**chosen)
-    x = net.input("tokens", net.config.tokens, net.config.hidden)
-    with opaque_towers():
-        rows = spec.rows_of(net.config.tokens, spec.vit_body_kv_flat(net.config, OpaqueBlocks())(spec.flat(x)))
-    return {"program": program_data(net.tape.program([cls.slice_rows(rows, 1)])), "input": "tokens"}
+def _same_tower(more: bool, **chosen: Any) -> Pair:
+    """Claim that the model's tower returns the CLS row of the seed's tower: one block, or one block before others.
 
+    For the others the hypothesis of the induction is used as it is recorded: the model's tower over them *is* the
+    CLS row of the seed's.
+    """
 
-def _same_tower(**chosen: Any) -> Fold:
-    """Claim by induction that the model's tower returns the CLS row of the seed's tower."""
+    def starting(net: Net) -> tuple[Any, ...]:
+        block = net.block()
+        return OpaqueBlocks([block]) if more else (block,), net.input("x", net.config.tokens, net.config.hidden)
 
-    def seed(blocks_of: Any) -> Any:
-        def row(n: Net, p: Any, x: Array) -> Array:
-            y = spec.vit_body_kv_flat(n.config, blocks_of(p))(spec.flat(x))
-            return cls.slice_rows(spec.rows_of(n.config.tokens, y), 1)
+    def seed(n: Net, p: Any, x: Array) -> Array:
+        y = spec.vit_body_kv_flat(n.config, p)(spec.flat(x))
+        return cls.slice_rows(spec.rows_of(n.config.tokens, y), 1)
 
-        return row
-
-    def runs(blocks_of: Any) -> Any:
-        return lambda n, p, x: tower.forward(n.config, blocks_of(p), x)[0]
-
-    base = equal(_tokens, seed(lambda p: (p,)), runs(lambda p: (p,)), **chosen)
-    with _both_opaque():
-        more = (seed(lambda p: OpaqueBlocks([p])), runs(lambda p: OpaqueBlocks([p])))
-        step = equal(_tokens, *more, symbol=SHORT_TOWER, definitions={SHORT_TOWER: _short(**chosen)}, **chosen)
-    return fold(SHORT_TOWER, base, step)
-
-
-def _both_opaque() -> Any:
-    return opaque_towers(1)
+    with opaque_towers(as_seed=True):
+        return equal(starting, seed, lambda n, p, x: tower.forward(n.config, p, x)[0], **chosen)
 
 
 def _same_net(**chosen: Any) -> Pair:
-    """Claim that the network that runs and the seed's network are the same function, for every depth >= 1."""
-    lemma = _same_tower(**chosen)
+    """Claim that the network that runs is the seed's network, given that its tower is."""
 
     def seed(n: Net, p: Any, x: Array) -> Array:
-        flat = x.tape.namespace.reshape(x, (n.batch, n.flat_image))
-        return spec.vit_forward_kv(n.config, p, flat)
+        return spec.vit_forward_kv(n.config, p, x.tape.namespace.reshape(x, (n.batch, n.flat_image)))
 
-    with _both_opaque():
+    with opaque_towers(as_seed=True):
         return equal(
             lambda n: (n.params(OpaqueBlocks()), n.input("x", n.batch, *n.config.image_shape)), seed,
-            lambda n, p, x: model.forward(n.config, p, x)[0],
-            definitions={SHORT_TOWER: _short(**chosen)}, lemmas={SHORT_TOWER: lemma}, **chosen,
+            lambda n, p, x: model.forward(n.config, p, x)[0], **chosen,
         )  # fmt: skip
 
 
@@ -214,7 +192,11 @@ def networks() -> list[Tie]:
         ),
         Tie(
             "model_forward_eq_vit_forward_kv",
-            "The network that runs is the seed's network, at every depth >= 1: so their gradients are equal too.",
-            "model.forward(x) = vit_forward_kv(x)", blocks.each_choice(_same_net),
+            "The network that runs is the seed's network, at every depth >= 1: so their gradients are equal too. Three "
+            "claims: one block; one block before others, by the hypothesis of the induction; and the network.",
+            "model.forward(x) = vit_forward_kv(x)",
+            {f"{label}, {part}": partial(prove, **chosen) for label, chosen in blocks.choices().items()
+             for part, prove in (("one block", partial(_same_tower, False)),
+                                 ("one block more", partial(_same_tower, True)), ("network", _same_net))},
         ),
     ]  # fmt: skip

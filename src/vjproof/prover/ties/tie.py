@@ -58,20 +58,13 @@ def equal(
     arguments: Callable[[Net], tuple[Any, ...]],
     left: Callable[..., Any],
     right: Callable[..., Any],
-    *,
-    symbol: str | None = None,
-    lemmas: Mapping[str, Claim] | None = None,
-    definitions: Mapping[str, Any] | None = None,
     **choices: Any,
 ) -> Pair:
     """Claim that left(net, *arguments) equals right(net, *arguments), both recorded on a symbolic network."""
     nets = Net(**choices), Net(**choices)
     outputs = [_several(function(net, *arguments(net))) for function, net in zip((left, right), nets, strict=True)]
     first, second = (net.tape.program(list(values)) for net, values in zip(nets, outputs, strict=True))
-    return Pair(
-        first, second, positive=("eps",), symbol=symbol, lemmas=lemmas or {}, definitions=definitions or {},
-        notes=readings(*(net.tape for net in nets)),
-    )  # fmt: skip
+    return Pair(first, second, positive=("eps",), notes=readings(*(net.tape for net in nets)))
 
 
 def fold(symbol: str, base: Pair, step: Pair) -> Fold:
