@@ -23,7 +23,8 @@ class JaxEngine:
         import numpy as np
 
         with _precision():
-            return jax.tree.map(lambda tensor: jax.device_put(np.asarray(tensor, dtype)), params)
+            prepared: Params = jax.tree.map(lambda tensor: jax.device_put(np.asarray(tensor, dtype)), params)
+        return prepared
 
     def logits(self, config: Config, prepared: Params, images: Array) -> Array:
         """Return logits (B, K) for images (B, C, H, W)."""
@@ -33,7 +34,8 @@ class JaxEngine:
         self, config: Config, prepared: Params, images: Array, d_logits: Array
     ) -> tuple[Array, Array]:
         """Return logits (B, K) and the input gradient (B, C, H, W) for d_logits (B, K)."""
-        return self._call(model.logits_and_gradient, config, prepared, images, d_logits)
+        values, gradient = self._call(model.logits_and_gradient, config, prepared, images, d_logits)
+        return values, gradient
 
     def _call(self, function: Callable[..., Any], config: Config, *arguments: Any) -> Any:
         import jax
@@ -47,7 +49,8 @@ class JaxEngine:
 def _compiled(function: Callable[..., Any], config: Config) -> Callable[..., Any]:
     import jax
 
-    return jax.jit(partial(function, config))
+    compiled: Callable[..., Any] = jax.jit(partial(function, config))
+    return compiled
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.kernel.program import Operation, Program, constant_from, exponent_from, parts_of
+from vjproof.kernel.program import Operation, Program, parts_of
 from vjproof.layers.array import Array, namespace
 from vjproof.program.arithmetic import Arithmetic, Constant, ObjectArithmetic
 from vjproof.program.axis_sizes import AxisSizes
@@ -111,11 +112,12 @@ def _evaluate(
 ) -> Array:
     kind, attributes, shape = op.kind, op.attributes, sizes.shape(op.shape)
     if kind == "const":
-        return a.constant(*constant_from(attributes["value"]))
+        rational, powers = attributes["value"]
+        return a.constant(Fraction(rational), {base: Fraction(exponent) for base, exponent in powers.items()})
     if kind == "size":
-        return a.size(sizes.count(_frozen(attributes["axis"])), exponent_from(attributes["exponent"]))
+        return a.size(sizes.count(_frozen(attributes["axis"])), Fraction(attributes["exponent"]))
     if kind == "power":
-        return a.power(arguments[0], exponent_from(attributes["exponent"]))
+        return a.power(arguments[0], Fraction(attributes["exponent"]))
     if kind in ("add", "sub", "mul", "div", "neg"):
         return a.operate(kind, *arguments)
     if kind in ("exp", "erf", "erfc", "tanh", "logistic"):

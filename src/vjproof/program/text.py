@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.kernel.program import LIMIT, Program
+from vjproof.kernel.program import MOST_LINES, Program
 from vjproof.program.axes import NAME, axis_data, format_axis, parse_axis, shape_data
 from vjproof.program.recorder import program_data, program_of
 
@@ -60,7 +60,7 @@ def parse_program(text: str) -> Program:
         words = read.words(line, number)
         if not words:
             continue
-        if outputs is not None or len(lines) > LIMIT:
+        if outputs is not None or len(lines) > MOST_LINES:
             raise _malformed(number, line, "nothing after `return`, and no endless text")
         if axes is None:
             axes = read.axes(words, line, number)

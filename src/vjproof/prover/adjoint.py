@@ -122,12 +122,12 @@ def _back(x: Array, order: list[int]) -> Array:
 
 
 _ELEMENTWISE: dict[str, Callable[..., tuple[Array, ...]]] = {
-    "add": lambda d, y, a, b: (d, d),
-    "sub": lambda d, y, a, b: (d, -d),
-    "mul": lambda d, y, a, b: (d * b, d * a),
-    "div": lambda d, y, a, b: (d / b, -d * y / b),
-    "neg": lambda d, y, a: (-d,),
-    "exp": lambda d, y, a: (d * y,),
-    "tanh": lambda d, y, a: (d * (1 - y * y),),
-    "logistic": lambda d, y, a: (d * y * (1 - y),),
+    "add": lambda d, _y, _a, _b: (d, d),
+    "sub": lambda d, _y, _a, _b: (d, -d),
+    "mul": lambda d, _y, a, b: (d * b, d * a),
+    "div": lambda d, y, _a, b: (d / b, -d * y / b),
+    "neg": lambda d, _y, _a: (-d,),
+    "exp": lambda d, y, _a: (d * y,),
+    "tanh": lambda d, y, _a: (d * (1 - y * y),),
+    "logistic": lambda d, y, _a: (d * y * (1 - y),),
 }

@@ -88,7 +88,8 @@ class Numbers:
 
         sweep = Sweep(
             self.forward, self.values, self.sizes, self.symbols,
-            power=lambda x, e: x ** (int(e) if e.denominator == 1 else float(e)), exp=np.exp, sqrt_pi=math.sqrt(math.pi),
+            power=lambda x, e: x ** (int(e) if e.denominator == 1 else float(e)),
+            exp=np.exp, sqrt_pi=math.sqrt(math.pi),
         )  # fmt: skip
         given = dict(zip(self.forward.outputs, (self.inputs[name] for name in cotangents), strict=True))
         return sweep.adjoints(given)
@@ -140,8 +141,8 @@ def stand_ins(programs: Sequence[Program], sizes: Mapping[str, int]) -> Symbols:
                 source = program.shape(operation.arguments[0])[lead:]
                 out = program.shape(operation.arguments[1])[lead:] if operation.kind == "call_back" else None
                 out = operation.shape[lead:] if out is None else out
-                shapes = [[axis_size(axis, sizes) for axis in shape] for shape in (source, out)]
-                symbols.setdefault(symbol, _stand_in(*shapes, seed=len(symbols)))
+                ends = [[axis_size(axis, sizes) for axis in shape] for shape in (source, out)]
+                symbols.setdefault(symbol, _stand_in(ends[0], ends[1], seed=len(symbols)))
     return symbols
 
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from vjproof.layers import cls
+from vjproof.layers.lift import flat, rows_of
 from vjproof.layers.linear_map import LinearMap
 from vjproof.program.recorder import Tape
 from vjproof.program.size import Size
@@ -24,7 +25,7 @@ TOWER = "tower"  # all rows in, all rows out
 SHORT_TOWER = "short_tower"  # all rows in, the rows that the head reads out
 
 
-class OpaqueBlocks:
+class OpaqueBlocks(Sequence[BlockParams]):
     """The blocks of a tower of unknown depth; `first` blocks stand before them, `last` is the last one of all."""
 
     def __init__(self, first: Sequence[BlockParams] = ()) -> None:
@@ -32,6 +33,9 @@ class OpaqueBlocks:
 
     def __bool__(self) -> bool:
         return True
+
+    def __len__(self) -> int:
+        raise TypeError("the number of these blocks is not known")
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
@@ -62,7 +66,11 @@ class Net:
             image_shape=(size["C"], height, width),
         )  # fmt: skip
         self.batch = size["B"]
-        self._shapes = shapes(self.config)
+        self._shapes: Any = self._shapes_of(self.config)
+
+    @staticmethod
+    def _shapes_of(config: Any) -> Params:
+        return shapes(config)  # a stand-in: `Config` itself holds integers
 
     def input(self, name: str, *shape: Any) -> Any:
         """Return the input `name` of this shape (Sizes, ints or texts)."""
@@ -70,8 +78,8 @@ class Net:
 
     def block(self, prefix: str = "block") -> BlockParams:
         """Return one block's parameters as inputs `prefix.w_q` and so on."""
-        one = SimpleNamespace(**{**vars(self.config), "depth": 1})
-        (fields,) = shapes(one).blocks
+        one: Any = SimpleNamespace(**{**vars(self.config), "depth": 1})
+        (fields,) = self._shapes_of(one).blocks
         return BlockParams(
             *(None if shape is None else self.input(f"{prefix}.{name}", *shape)
               for name, shape in zip(BlockParams._fields, fields, strict=True))
@@ -87,12 +95,14 @@ class Net:
     @property
     def flat_tokens(self) -> Size:
         """Entries of the flat token matrix, n * D."""
-        return self.config.tokens * self.config.hidden
+        count: Size = self.config.tokens * self.config.hidden
+        return count
 
     @property
     def flat_image(self) -> Size:
         """Entries of the flat image, C * H * W."""
-        return self.config.channels * self.config.height * self.config.width
+        count: Size = self.config.channels * self.config.height * self.config.width
+        return count
 
 
 @contextmanager
@@ -100,7 +110,8 @@ def opaque_towers(rows_out: int | None = None, *, as_seed: bool = False) -> Iter
     """Record towers over `OpaqueBlocks` as calls of an unknown function with an unknown reverse.
 
     `rows_out`: rows that the model's tower returns (None: all). `as_seed`: the model's tower is recorded as the CLS
-    row of the seed's, which is the hypothesis of the induction that they are equal. The input is all that an unknown tower saves.
+    row of the seed's, which is the hypothesis of the induction that they are equal. The input is all that an unknown
+    tower saves.
     """
     symbol = TOWER if rows_out is None else SHORT_TOWER
     kept = (spec.vit_body_kv_flat, spec.vit_tower_back_k, tower.forward, tower.back)
@@ -119,8 +130,8 @@ def opaque_towers(rows_out: int | None = None, *, as_seed: bool = False) -> Iter
         if not _unknown(blocks):
             return kept[2](config, blocks, x)
         if as_seed:
-            seed = body(config, blocks)(spec.flat(x))
-            return cls.slice_rows(spec.rows_of(x.shape[-2], seed), 1), (x,)
+            seed = body(config, blocks)(flat(x))
+            return cls.slice_rows(rows_of(x.shape[-2], seed), 1), (x,)
         rows = x.shape[-2] if rows_out is None else rows_out
         return x.tape.call(symbol, x, (rows, x.shape[-1]), x.ndim - 2), (x,)
 

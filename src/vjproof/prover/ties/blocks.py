@@ -9,6 +9,7 @@ from typing import Any
 
 from vjproof.layers import gelu
 from vjproof.layers.array import namespace
+from vjproof.layers.lift import flat, rows_of
 from vjproof.prover.claim import Claim, Fold, Pair
 from vjproof.prover.symbolic import TOWER, Net, OpaqueBlocks, opaque_towers
 from vjproof.prover.ties.tie import Array, Tie, equal, fold, vjp
@@ -59,7 +60,7 @@ def _saved_block_back(net: Net, d_y: Array, p: BlockParams, x: Array) -> Array:
     n, heads, eps = net.config.tokens, net.config.heads, net.config.eps
     normed = spec.per_row_flat(n, spec.layer_norm_map(p.norm1_scale, p.norm1_bias, eps))(x)
     middle = spec.vit_attn_out_at(net.config, p, x)
-    rows = spec.layer_norm_map(p.norm2_scale, p.norm2_bias, eps)(spec.rows_of(n, middle))
+    rows = spec.layer_norm_map(p.norm2_scale, p.norm2_bias, eps)(rows_of(n, middle))
     slope = gelu.forward(net.config.gelu, rows @ p.w_1 + p.b_1)[1].slope
     return spec.vit_block_back_v(n, heads, eps, p, x, middle, slope, spec.projections(n, p, normed))(d_y)
 
@@ -73,16 +74,16 @@ def _shared_inputs(net: Net) -> tuple[Any, ...]:
 
 def _shared(net: Net, p: BlockParams, saved: Any, x1: Array, x2: Array, s: Array, d_y: Array) -> Array:
     eps, backs = net.config.eps, ((p.norm1_scale, x1), (p.norm2_scale, x2))
-    maps = (spec.layer_norm_back(scale, eps, row) for scale, row in backs)
-    return spec.vit_block_back(net.config.tokens, net.config.heads, p, *maps, s, saved)(d_y)
+    first, second = (spec.layer_norm_back(scale, eps, row) for scale, row in backs)
+    return spec.vit_block_back(net.config.tokens, net.config.heads, p, first, second, s, saved)(d_y)
 
 
 def _shared_as_rows(net: Net, p: BlockParams, saved: Any, x1: Array, x2: Array, s: Array, d_y: Array) -> Array:
     n = net.config.tokens
     rows = [namespace(x).broadcast_to(x, (n, x.shape[0])) for x in (x1, x2, s)]
-    return spec.vit_block_back_v(
-        n, net.config.heads, net.config.eps, p, spec.flat(rows[0]), spec.flat(rows[1]), rows[2], saved
-    )(d_y)
+    return spec.vit_block_back_v(n, net.config.heads, net.config.eps, p, flat(rows[0]), flat(rows[1]), rows[2], saved)(
+        d_y
+    )
 
 
 def _batched(net: Net) -> tuple[Any, ...]:
@@ -120,11 +121,14 @@ def blocks() -> list[Tie]:
             "vit_block_back_v_eq_transformer_block_v_vjp",
             "The block reverse at saved activations is the VJP of the block.",
             "residual(LN1 back . MHSA back) . residual(LN2 back . W1^T . diag s . W2^T)",
-            each_choice(partial(vjp, flat_block, lambda n, p, x: spec.block_flat(n.config, p)(x), _saved_block_back, flat_tokens)),
+            each_choice(partial(
+                vjp, flat_block, lambda n, p, x: spec.block_flat(n.config, p)(x), _saved_block_back, flat_tokens,
+            )),
             seed="vitBlockBackV_eq_transformerBlockV_vjp",
         ),
         Tie(
-            "vit_block_back_v_at_eq_vjp", "The block reverse with its slots pinned to the forward at v is the VJP at v.",
+            "vit_block_back_v_at_eq_vjp",
+            "The block reverse with its slots pinned to the forward at v is the VJP at v.",
             "vit_block_back_v at Q, K, V, v, A, gelu'(dense1(LN2 A))",
             each_choice(partial(
                 vjp, flat_block, lambda n, p, x: spec.block_flat(n.config, p)(x),
@@ -137,7 +141,8 @@ def blocks() -> list[Tie]:
             seed="vitTowerBackK_eq_vjp",
         ),
         Tie(
-            "model_block_pullback_eq_vjp", "The block that runs (fused projections, activations saved once) and its reverse.",
+            "model_block_pullback_eq_vjp",
+            "The block that runs (fused projections, activations saved once) and its reverse.",
             "as the seed's block, Wq, Wk, Wv side by side",
             {f"{label}, {name}": partial(_model_block, rows, **chosen)
              for label, chosen in choices().items() for name, rows in (("all rows", None), ("CLS row only", 1))},

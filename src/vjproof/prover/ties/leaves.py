@@ -19,7 +19,7 @@ def _inputs(**named: tuple[str, ...]):  # type: ignore[no-untyped-def]
 
 
 def _at(*shape: str):  # type: ignore[no-untyped-def]
-    return lambda net: shape
+    return lambda _net: shape
 
 
 def _gelu(form: str) -> Tie:
@@ -32,8 +32,8 @@ def _gelu(form: str) -> Tie:
         f"The slope times the cotangent is the VJP of GELU in its {form} form.",
         formulas[form],
         {"": partial(
-            vjp, _inputs(x=("B", "M")), lambda n, x: gelu.forward(form, x)[0],
-            lambda n, d, x: gelu.pullback(gelu.forward(form, x)[1], d), _at("B", "M"),
+            vjp, _inputs(x=("B", "M")), lambda _n, x: gelu.forward(form, x)[0],
+            lambda _n, d, x: gelu.pullback(gelu.forward(form, x)[1], d), _at("B", "M"),
         )},
         hypotheses="none",
     )  # fmt: skip
@@ -53,11 +53,11 @@ def _layer_norm(name: str, words: str, shape: tuple[str, ...]) -> Tie:
     )  # fmt: skip
 
 
-def _sdpa(n: Net, query: Array, key: Array, value: Array) -> Array:
+def _sdpa(_n: Net, query: Array, key: Array, value: Array) -> Array:
     return attention.forward(query, key, value)[0]
 
 
-def _sdpa_reverse(n: Net, d_y: Array, *parts: Array) -> tuple[Array, Array, Array]:
+def _sdpa_reverse(_n: Net, d_y: Array, *parts: Array) -> tuple[Array, Array, Array]:
     return attention.pullback(attention.forward(*parts)[1], d_y)
 
 
@@ -70,8 +70,9 @@ def leaves() -> list[Tie]:
         Tie(
             "dense_pullback_eq_vjp", "d_y W^T is the VJP of x W + b with respect to x.", "d_x = d_y W^T",
             {"": partial(
-                vjp, _inputs(weight=("h*c", "M"), bias=("M",), x=("B", "h*c")), lambda n, w, b, x: dense.forward(w, b, x),
-                lambda n, d, w, b, x: dense.pullback(w, d), _at("B", "M"),
+                vjp, _inputs(weight=("h*c", "M"), bias=("M",), x=("B", "h*c")),
+                lambda _n, w, b, x: dense.forward(w, b, x),
+                lambda _n, d, w, _b, _x: dense.pullback(w, d), _at("B", "M"),
             )}, hypotheses="none",
         ),
         _gelu("erf"),
@@ -80,12 +81,12 @@ def leaves() -> list[Tie]:
         _layer_norm("layer_norm_scalar_pullback_eq_vjp", "The same with one shared scale and bias.", ()),
         Tie(
             "row_ln_vec_flat_back_eq_vec_ln_vjp",
-            "On flat vectors: the layer-norm reverse on each row, at the saved rows, is the VJP of layer norm on each row.",
+            "On flat vectors: the layer-norm reverse on each row, at the saved rows, is the VJP of LN on each row.",
             "row r: layer-norm reverse at X_r",
             {"": partial(
                 vjp, lambda n: (n.input("x", n.flat_tokens), n.input("scale", *D), n.input("bias", *D)),
                 lambda n, x, g, b: spec.per_row_flat(n.config.tokens, spec.layer_norm_map(g, b, n.config.eps))(x),
-                lambda n, d, x, g, b: spec.row_ln_vec_flat_back(n.config.tokens, n.config.eps, g, x)(d),
+                lambda n, d, x, g, _b: spec.row_ln_vec_flat_back(n.config.tokens, n.config.eps, g, x)(d),
                 lambda n: (n.flat_tokens,),
             )}, seed="rowLNVecFlatBack",
         ),
@@ -94,8 +95,8 @@ def leaves() -> list[Tie]:
             "p (d_p - <p, d_p>) is the VJP of the row softmax shifted by the row maximum, ties included.",
             "d_z = p (d_p - sum(p d_p))",
             {"": partial(
-                vjp, _inputs(x=("B", "K")), lambda n, x: softmax.forward(x)[0],
-                lambda n, d, x: softmax.pullback(softmax.forward(x)[1], d), _at("B", "K"),
+                vjp, _inputs(x=("B", "K")), lambda _n, x: softmax.forward(x)[0],
+                lambda _n, d, x: softmax.pullback(softmax.forward(x)[1], d), _at("B", "K"),
             )}, hypotheses="none",
         ),
         Tie(
@@ -114,7 +115,7 @@ def leaves() -> list[Tie]:
             {"": partial(
                 vjp, lambda n: (n.params(()), n.input("x", n.flat_image)),
                 lambda n, p, x: spec.vit_saved_pe(n.config, p, x),
-                lambda n, d, p, x: spec.patch_embed_input_grad_formula(n.config, p)(d), lambda n: (n.flat_tokens,),
+                lambda n, d, p, _x: spec.patch_embed_input_grad_formula(n.config, p)(d), lambda n: (n.flat_tokens,),
             )}, seed="patchEmbed_input_grad_formula", hypotheses="none",
         ),
         Tie(
@@ -122,15 +123,16 @@ def leaves() -> list[Tie]:
             "d_x[0] = d_y, d_x[r] = 0",
             {"": partial(
                 vjp, lambda n: (n.input("x", n.flat_tokens),), lambda n, x: spec.cls_slice_flat(n.config.patches, x),
-                lambda n, d, x: spec.cls_scatter(n.config.patches, d), _at(*D),
+                lambda n, d, _x: spec.cls_scatter(n.config.patches, d), _at(*D),
             )}, seed="clsScatter", hypotheses="none",
         ),
         Tie(
-            "mean_rows_pullback_eq_vjp", "d_y / N on each patch row, 0 on the CLS row, is the VJP of the patch rows' mean.",
+            "mean_rows_pullback_eq_vjp",
+            "d_y / N on each patch row, 0 on the CLS row, is the VJP of the patch rows' mean.",
             "d_x[1 + p] = d_y / N",
             {"": partial(
                 vjp, _inputs(x=("B", *ROWS)), lambda n, x: cls.mean_rows(x, n.config.prefix),
-                lambda n, d, x: cls.spread_row(d, n.config.prefix, n.config.patches), _at("B", "1", "h*c"),
+                lambda n, d, _x: cls.spread_row(d, n.config.prefix, n.config.patches), _at("B", "1", "h*c"),
             )}, hypotheses="none",
         ),
         Tie(
@@ -138,8 +140,9 @@ def leaves() -> list[Tie]:
             "A residual branch with LayerScale: d_y + back(s d_y) is the VJP of x + s GELU(x).",
             "d_x = d_y + back(s d_y)",
             {form: partial(
-                vjp, _inputs(x=ROWS, scale=D), lambda n, x, s, form=form: x + residual.scaled(s, gelu.forward(form, x)[0]),
-                lambda n, d, x, s, form=form: residual.pullback(
+                vjp, _inputs(x=ROWS, scale=D),
+                lambda _n, x, s, form=form: x + residual.scaled(s, gelu.forward(form, x)[0]),
+                lambda _n, d, x, s, form=form: residual.pullback(
                     lambda e: gelu.pullback(gelu.forward(form, x)[1], e), s, d
                 ), _at(*ROWS),
             ) for form in ("erf", "tanh")}, hypotheses="none",

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from vjproof.layers import cls
+from vjproof.layers.lift import compose, flat, rows_of
 from vjproof.prover.claim import Fold, Pair
 from vjproof.prover.symbolic import SHORT_TOWER, TOWER, Net, OpaqueBlocks, opaque_towers
 from vjproof.prover.ties import blocks
@@ -67,7 +68,7 @@ def _model_tower(pooling: str, **chosen: Any) -> Fold:
     def starting(blocks_of: Any) -> Any:
         return lambda n: (blocks_of(n), n.input("x", n.config.tokens, n.config.hidden))
 
-    first = starting((lambda n: (n.block(),)) if rows else (lambda n: ()))
+    first = starting((lambda n: (n.block(),)) if rows else (lambda _n: ()))
     base = vjp(first, forward, reverse, cotangent, pooling=pooling, **chosen)
     symbol = SHORT_TOWER if rows else TOWER
     with opaque_towers(rows):
@@ -102,8 +103,8 @@ def _same_tower(more: bool, **chosen: Any) -> Pair:
         return OpaqueBlocks([block]) if more else (block,), net.input("x", net.config.tokens, net.config.hidden)
 
     def seed(n: Net, p: Any, x: Array) -> Array:
-        y = spec.vit_body_kv_flat(n.config, p)(spec.flat(x))
-        return cls.slice_rows(spec.rows_of(n.config.tokens, y), 1)
+        y = spec.vit_body_kv_flat(n.config, p)(flat(x))
+        return cls.slice_rows(rows_of(n.config.tokens, y), 1)
 
     with opaque_towers(as_seed=True):
         return equal(starting, seed, lambda n, p, x: tower.forward(n.config, p, x)[0], **chosen)
@@ -133,8 +134,8 @@ def _batch_map_comp() -> Pair:
 
     return equal(
         lambda n: (n.input("x", n.batch * n.config.channels),),
-        lambda n, x: spec.batch_map(n.batch, spec.compose(g, f))(x),
-        lambda n, x: spec.compose(spec.batch_map(n.batch, g), spec.batch_map(n.batch, f))(x),
+        lambda n, x: spec.batch_map(n.batch, compose(g, f))(x),
+        lambda n, x: compose(spec.batch_map(n.batch, g), spec.batch_map(n.batch, f))(x),
     )
 
 
@@ -148,7 +149,7 @@ def networks() -> list[Tie]:
             {"": partial(
                 vjp, lambda n: (n.params(()), n.input("x", n.flat_tokens)),
                 lambda n, p, x: spec.classifier_flat(n.config, p, x),
-                lambda n, d, p, x: spec.vit_head_back(n.config, p)(d), lambda n: (n.config.classes,),
+                lambda n, d, p, _x: spec.vit_head_back(n.config, p)(d), lambda n: (n.config.classes,),
             )}, seed="vitHeadBack_eq_classifier_vjp", hypotheses="none",
         ),
         Tie(
