@@ -162,7 +162,7 @@ REFUSED = {
     "an empty axis": (lambda xp, x: xp.zeros((0, 3), dtype=x.dtype), "never empty"),
     "a reshape that mixes": (lambda xp, x: xp.reshape(x, ("D", "N")), "same factors"),
     "a broadcast that drops": (lambda xp, x: xp.broadcast_to(x, ("D",)), "broadcast_to"),
-    "an unknown axis": (lambda xp, x: xp.broadcast_to(x, ("Q", "N", "D")), "unknown axis"),
+    "an unknown axis": (lambda xp, x: xp.broadcast_to(x, ("Q", "N", "D")), "neither a declared axis"),
     "a concat of nothing": (lambda xp, x: xp.concat([]), "at least one"),
     "a ragged concat": (lambda xp, x: xp.concat([x, xp.matrix_transpose(x)], axis=0), "same axes"),
     "matmul of scalars": (lambda xp, x: xp.sum(x) @ x, "one axis or more"),

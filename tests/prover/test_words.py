@@ -81,9 +81,9 @@ def test_a_reason_that_names_no_value_stays_as_it_is():
     tape = Tape()
     program = tape.program([tape.input("x", ())])
     assert words.resisted("too much work", program, program) == ["too much work"]
-    assert words.resisted("'v9' is not shown to be the adjoint of 'x'", program, program) == [
-        "'v9' is not shown to be the adjoint of 'x'"
+    assert words.resisted("v9 is not shown to be the adjoint of x", program, program) == [
+        "v9 is not shown to be the adjoint of x"
     ]
-    (first, second) = words.resisted("'x' is not shown to be the adjoint of 'x' (the numbers agree)", program, program)
+    (first, second) = words.resisted("x is not shown to be the adjoint of x (the numbers agree)", program, program)
     assert first == "x = x, in the second program,"
     assert second == "is not shown to be the cotangent of x (the numbers agree)"

@@ -14,7 +14,7 @@ DEEPEST = 8  # operations inside one another
 LOOSE, PRODUCT, TIGHT = 0, 1, 2  # how strongly an expression holds together
 _SIGNS = {"add": ("+", LOOSE), "sub": ("-", LOOSE), "mul": ("*", PRODUCT), "div": ("/", PRODUCT)}
 _CONDITION = re.compile(r"where (forward|second): (\S+) (.+)")
-_RESISTED = re.compile(r"(output )?'([^']+)' is not shown to be the (value|adjoint) of '([^']+)'(.*)")
+_RESISTED = re.compile(r"(\S+) is not shown to be the (value|adjoint) of (\S+)(.*)")
 
 
 def expression(program: Program, name: str, limit: int = LONGEST) -> str:
@@ -51,13 +51,13 @@ def statement(lines: Sequence[str], forward: Program, second: Program) -> list[s
 def resisted(reason: str, forward: Program, second: Program) -> list[str]:
     """Return the reason why something is not proved, with the values that it names written out."""
     found = _RESISTED.fullmatch(reason)
-    if not found or found[2] not in second.operations or found[4] not in forward.operations:
+    if not found or found[1] not in second.operations or found[3] not in forward.operations:
         return [reason]
-    what = "the cotangent of" if found[3] == "adjoint" else ""
-    lines = [f"{found[2]} = {expression(second, found[2])}, in the second program,"]
-    lines.append(f"is not shown to be {what} {found[4]}".replace("  ", " ") + found[5])
-    if forward.operations[found[4]].kind != "input":
-        lines[-1] += f", where {found[4]} = {expression(forward, found[4])}"
+    what = "the cotangent of" if found[2] == "adjoint" else ""
+    lines = [f"{found[1]} = {expression(second, found[1])}, in the second program,"]
+    lines.append(f"is not shown to be {what} {found[3]}".replace("  ", " ") + found[4])
+    if forward.operations[found[3]].kind != "input":
+        lines[-1] += f", where {found[3]} = {expression(forward, found[3])}"
     return lines
 
 

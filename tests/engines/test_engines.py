@@ -1,0 +1,48 @@
+"""Engines: how one is chosen, and that running one leaves JAX's own settings as they were."""
+
+import numpy as np
+import pytest
+
+from tests.nets import make_config
+from vjproof import engines
+from vjproof.engines.jax_engine import JaxEngine
+from vjproof.errors import VjproofError
+from vjproof.vit.config import Config
+from vjproof.vit.params import random_params
+
+TINY = Config(3, 224, 224, 16, 192, 3, 768, 12, 1000, 1e-6, "erf")
+
+
+def test_auto_compiles_only_where_there_is_much_work():
+    assert engines.choose("auto", make_config(), 3).name == "numpy"
+    assert engines.choose("auto", TINY, 1).name == "numpy"
+    assert engines.choose("auto", TINY, 64).name == "jax"
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax"])
+def test_a_named_engine_is_that_one(name):
+    assert engines.choose(name, TINY, 1).name == name
+
+
+def test_an_unknown_engine_or_dtype_is_refused():
+    with pytest.raises(VjproofError, match="auto or numpy or jax"):
+        engines.choose("torch2", TINY, 1)
+    with pytest.raises(VjproofError, match="float32 or float64"):
+        engines.check_dtype("int8")
+
+
+@pytest.mark.parametrize(("given", "name"), [(None, "float32"), ("float64", "float64"), (np.float32, "float32"),
+                                             (np.dtype("float64"), "float64")])  # fmt: skip
+def test_dtypes_are_named_in_each_usual_way(given, name):
+    assert engines.check_dtype(given) == name
+
+
+def test_float64_on_jax_does_not_leak():
+    import jax
+
+    config = make_config()
+    engine, params = JaxEngine(), random_params(config, 0)
+    before = (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision)
+    images = np.zeros((1, *config.image_shape))
+    assert engine.logits(config, engine.prepare(params, "float64"), images).dtype == np.float64
+    assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == before
