@@ -25,10 +25,10 @@ def program(axes, lines, *outputs):
     return {"axes": axes, "lines": lines, "outputs": list(outputs)}
 
 
-def equal(forward, second, positive=(), conditions=(), definitions=None):
+def equal(forward, second, positive=(), conditions=(), **more):
     """Return the claim that two programs have the same outputs."""
     return {
-        "kind": "equal", "forward": forward, "second": second, "definitions": definitions or {},
+        "kind": "equal", "forward": forward, "second": second, **more,
         "positive": positive if isinstance(positive, str) else list(positive), "conditions": list(conditions),
     }  # fmt: skip
 
