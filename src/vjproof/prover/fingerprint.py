@@ -14,6 +14,7 @@ from vjproof.prover.adjoint import Sweep, Symbols, axis_size
 Array: TypeAlias = Any
 MOST_ELEMENTS = 2_000_000
 CLOSE = 1e-7
+RANK = 4
 
 
 def choose_sizes(programs: Sequence[Program], start: int | None = None) -> dict[str, int]:
@@ -150,19 +151,19 @@ def _stand_in(source: list[int], out: list[int], seed: int) -> tuple[Any, Any]:
     import numpy as np
 
     m, n = math.prod(source), math.prod(out)
-    weight = np.random.default_rng(seed).standard_normal((m, n)) / math.sqrt(m)
+    generator = np.random.default_rng(seed)
+    inner, outer = generator.standard_normal((m, RANK)) / math.sqrt(m), generator.standard_normal((RANK, n))
 
-    def lead(x: Array, core: list[int]) -> tuple[int, ...]:
-        return tuple(x.shape[: x.ndim - len(core)])
+    def linear(x: Array) -> Array:
+        """Apply a map of low rank, so that a large tower costs little."""
+        return (x.reshape((*x.shape[: x.ndim - len(source)], m)) @ inner) @ outer
 
     def forward(x: Array) -> Array:
-        before = lead(x, source)
-        y = x.reshape((*before, m)) @ weight
-        return (y + y * y / 2).reshape((*before, *out))
+        y = linear(x)
+        return (y + y * y / 2).reshape((*y.shape[:-1], *out))
 
     def back(x: Array, d_y: Array) -> Array:
-        before = lead(x, source)
-        y = x.reshape((*before, m)) @ weight
-        return ((d_y.reshape((*before, n)) * (1 + y)) @ weight.T).reshape((*before, *source))
+        y = linear(x)
+        return (((d_y.reshape(y.shape) * (1 + y)) @ outer.T) @ inner.T).reshape(x.shape)
 
     return forward, back
