@@ -1,5 +1,7 @@
 """Certificates written by hand for false claims, and certificates that would exhaust the checker."""
 
+import itertools
+
 import pytest
 
 from tests.kernel.bounded import outcome
@@ -40,8 +42,8 @@ def size_in_the_step(axes):
 def positive_by_a_name_inside_another():
     inputs = [given(name) for name in ("a", "b", "ab")]
     root = [value("r", "power", "ab", exponent="1/2"), value("s", "mul", "r", "r")]
-    return certificate(equal(program({}, [*inputs, *root], "s"), program({}, [*inputs, value("s", "neg", "ab"),
-                                                                             value("t", "neg", "s")], "t"), "ab"))  # fmt: skip
+    twice = [value("s", "neg", "ab"), value("t", "neg", "s")]
+    return certificate(equal(program({}, [*inputs, *root], "s"), program({}, [*inputs, *twice], "t"), "ab"))
 
 
 def renamed(name):
@@ -74,7 +76,7 @@ def test_the_step_for_every_size_is_refused_because_it_is_wrong():
 def chain(first, count, line):
     """Return lines v0, v1, ...: each is made from the one before."""
     names = [first, *(f"v{place}" for place in range(count))]
-    return [line(new, old) for old, new in zip(names, names[1:], strict=False)], names[-1]
+    return [line(new, old) for old, new in itertools.pairwise(names)], names[-1]
 
 
 def bomb(axes, start, count, line):

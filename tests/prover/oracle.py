@@ -58,8 +58,9 @@ def outputs(program, sizes, seed, positive):
 
 
 def unknown(program):
-    """Return a function of each opaque symbol: tanh of a linear map, and its reverse."""
-    calls = {op.attributes["symbol"]: op for op in program.operations.values() if op.kind in ("call", "call_back")}
+    """Return a function of each opaque symbol, and its reverse: tanh u + 0.3 u^2, u linear; neither odd nor even."""
+    calls = [op for kind in ("call_back", "call") for op in program.operations.values() if op.kind == kind]
+    calls = {operation.attributes["symbol"]: operation for operation in calls}  # a call, where there is one
     return {symbol: mixing(program, operation) for symbol, operation in calls.items()}
 
 
@@ -78,12 +79,14 @@ def mixing(program, operation):
     def f(x):
         rows = flat(x, source)
         size = target_size(x)
-        return np.tanh(rows @ weight(rows.shape[-1], size)).reshape((*rows.shape[:-1], *out_shape(x)))
+        u = rows @ weight(rows.shape[-1], size)
+        return (np.tanh(u) + 0.3 * u * u).reshape((*rows.shape[:-1], *out_shape(x)))
 
     def f_back(x, d_y):
         rows, d = flat(x, source), flat(d_y, target)
         w = weight(rows.shape[-1], d.shape[-1])
-        return ((d * (1 - np.tanh(rows @ w) ** 2)) @ w.T).reshape(x.shape)
+        u = rows @ w
+        return ((d * (1 - np.tanh(u) ** 2 + 0.6 * u)) @ w.T).reshape(x.shape)
 
     def out_shape(x):
         core = x.shape[x.ndim - len(source) :]

@@ -96,9 +96,11 @@ def test_what_is_no_certificate_is_refused(document):
 
 
 FILES = {
-    "empty": b"", "text": b"x", "cut": b'{"claim": {"kind": "vj', "null": b"null", "list": b"[]", "bytes": b"\xff\xfe\x00",
+    "empty": b"", "text": b"x", "cut": b'{"claim": {"kind": "vj',
+    "null": b"null", "list": b"[]", "bytes": b"\xff\xfe\x00",
     "deep": b"[" * 200_000, "deep objects": b'{"a":' * 100_000, "infinite": b'{"claim": Infinity}',
-    "long integer": b'{"claim": ' + b"9" * 10_000 + b"}", "number of a thousand digits": b'{"claim": ' + b"9" * 1000 + b"}",
+    "long integer": b'{"claim": ' + b"9" * 10_000 + b"}",
+    "number of a thousand digits": b'{"claim": ' + b"9" * 1000 + b"}",
     "deep inside": b'{"claim": ' + b"[" * 900 + b"]" * 900 + b', "proof": {}, "digests": {}}',
 }  # fmt: skip
 

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 from vjproof.layers import attention, gelu, layer_norm, patch_embed, residual, softmax
 from vjproof.layers.array import namespace, permute_trailing, reshape_trailing
-from vjproof.layers.lift import compose, flat, residual_back, rows_of
+from vjproof.layers.lift import compose, residual_back
 from vjproof.prover.ties.tie import vjp
 from vjproof.vit import block, spec
 

@@ -95,7 +95,8 @@ def _in_balls(
         sweep = Sweep(numbers.forward, forward, numbers.sizes, {}, power, exp, flint.arb.pi().sqrt())
         given = {o: inputs[c] for o, c in zip(numbers.forward.outputs, cotangents, strict=True)}
         adjoints = sweep.adjoints(given)
-        return (adjoints[name][entry] if name in adjoints else flint.arb(0)), second[output][entry]
+        true = adjoints[name][entry] if name in adjoints else 0  # entries that nothing reaches are the integer 0
+        return flint.arb(true), second[output][entry]
 
 
 def ball_functions() -> dict[str, Any]:
