@@ -1,11 +1,11 @@
 """Atoms: what monomials are products of. Equal atoms are one object, so that equality is identity.
 
-    entry (name, indices)      one entry of a tensor           delta (s, t)         1 where s = t, else 0
-    sum (variables, factors)   the sum of one product over its variables, all factors linked by them
-    exp (m)                    e to the monomial m             erfc (p)             1 - erf(p)
-    power (p)                  p, where it has several terms   number (p), pi       a prime (or large number), pi
-    size (a)                   the number of elements of an atomic axis
-    opaque (name, indices, variables, ps)   an entry of an unknown function of the arrays that ps are over variables
+entry (name, indices)      one entry of a tensor           delta (s, t)         1 where s = t, else 0
+sum (variables, factors)   the sum of one product over its variables, all factors linked by them
+exp (m)                    e to the monomial m             erfc (p)             1 - erf(p)
+power (p)                  p, where it has several terms   number (p), pi       a prime (or large number), pi
+size (a)                   the number of elements of an atomic axis
+opaque (name, indices, variables, ps)   an entry of an unknown function of the arrays that ps are over variables
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ class Atom:
     """One atom: free variables, tensors inside, nesting level of bound variables, a signature without names."""
 
     __slots__ = ("data", "free", "kind", "level", "number", "positive", "signature", "tensors")
+    free: frozenset[Any]
+    tensors: frozenset[str]
+    positive: bool
 
     def __init__(self, kind: str, data: tuple[Any, ...], number: int) -> None:
         self.kind, self.data, self.number = kind, data, number

@@ -87,7 +87,9 @@ def _pair(claim: Any, proof: Any, lemmas: Any, symbol: str | None) -> list[str]:
     for output, target in zip(second.outputs, goals, strict=True):
         comparison.same_output(output, role, target)
     sizes = ", ".join(name for name, size in forward.atoms.items() if size is None)
-    lines = [(f"for all sizes >= 1 of {sizes}; " if sizes else "") + free + f"for all real {', '.join(forward.inputs)}{more}"]
+    lines = [
+        (f"for all sizes >= 1 of {sizes}; " if sizes else "") + free + f"for all real {', '.join(forward.inputs)}{more}"
+    ]
     lines += [f"where {condition}" for condition in [f"{name} > 0" for name in positive] + comparison.conditions]
     if claim["kind"] == "equal":
         return [*lines, "the outputs of the second program equal those of the forward program."]
@@ -110,12 +112,14 @@ def _fits(program: Program, symbol: str, fold: Any) -> None:
             lead, (argument,) = operation.attributes["lead"], operation.arguments
             if (program.shape(argument)[lead:], operation.shape[lead:]) != core:
                 raise Refused(f"call {operation.name} has other axes than the function of its lemma")
-    if fold["kind"] != "fold" or any(program.atoms.get(atom, size) != size for atom, size in start.atoms.items() if size):
+    if fold["kind"] != "fold" or any(
+        program.atoms.get(atom, size) != size for atom, size in start.atoms.items() if size
+    ):
         raise Refused("a lemma is a fold, and fixes no size of an axis that is free here")
 
 
 def _fold(claim: Any) -> list[str]:
-    """Rule: if g_0 is the reverse of f_0, and step g is that of step f whenever g_k is that of f_k, it is so at every depth."""
+    """Rule: if g_0 is the reverse of f_0 and one step keeps it so, then g_k is that of f_k at every depth k."""
     base, step, symbol = claim["base"]["claim"], claim["step"]["claim"], named(claim["symbol"])
     if (base["kind"], step["kind"]) != ("vjp", "vjp") or len(base["wrt"]) != 1 or step["wrt"] != base["wrt"]:
         raise Refused("a fold is about the reverse with respect to one array that goes through all blocks")

@@ -7,12 +7,12 @@ from typing import Any
 
 from vjproof.kernel.derivative import derivative
 from vjproof.kernel.indices import Index
-from vjproof.kernel.meaning import Meaning, call, pick
+from vjproof.kernel.meaning import Meaning, Names, call, pick
 from vjproof.kernel.program import Program, Refused, factors_of
 from vjproof.kernel.signs import conditions_of
 from vjproof.kernel.terms import Algebra, Polynomial
 
-WORK, WORK_PER_LINE = 400_000, 10_000
+WORK, WORK_PER_LINE = 60_000, 500
 
 
 class Comparison:
@@ -31,7 +31,9 @@ class Comparison:
         chosen = {*landmarks, *forward.inputs, *forward.outputs}
         if not chosen <= set(forward.operations):
             raise Refused("a landmark is not a value of the forward program")
-        own = {n: (f"v:{n}", range(len(factors_of(forward.shape(n))))) for n in forward.operations if n in chosen}
+        own: Names = {
+            n: (f"v:{n}", range(len(factors_of(forward.shape(n))))) for n in forward.operations if n in chosen
+        }
         self.there, self.here = Meaning(self.algebra, forward, own), Meaning(self.algebra, second, {})
         self.variables = {name: self.there.indices(name) for name in own}
         self.definition = {n: self.there.unfolded(n, v) for n, v in self.variables.items() if n not in forward.inputs}
@@ -146,8 +148,13 @@ class Reverse(Comparison):
             raise Refused(f"the argument of call {user} must be a landmark")
         lead = operation.attributes["lead"]
         count = len(factors_of(operation.shape[:lead]))
-        arrays = [(self.there.entry, name, self.forward.shape(name)[lead:]), (self.adjoint_entry, user, operation.shape[lead:])]
-        return call(self.algebra, f"call_back {operation.attributes['symbol']}", arrays, variables[:count], variables[count:])
+        arrays = [
+            (self.there.entry, name, self.forward.shape(name)[lead:]),
+            (self.adjoint_entry, user, operation.shape[lead:]),
+        ]
+        return call(
+            self.algebra, f"call_back {operation.attributes['symbol']}", arrays, variables[:count], variables[count:]
+        )
 
 
 def _tensors(term: Polynomial) -> set[str]:
@@ -160,4 +167,8 @@ def _one_entry(term: Polynomial, variables: Sequence[Index]) -> tuple[str, Seque
     if coefficient != 1 or len(monomial) != 1 or monomial[0][1] != 1 or monomial[0][0].kind != "entry":
         return None
     tensor, indices = monomial[0][0].data
-    return (tensor, [variables.index(index) for index in indices]) if sorted(indices, key=str) == sorted(variables, key=str) else None
+    return (
+        (tensor, [variables.index(index) for index in indices])
+        if sorted(indices, key=str) == sorted(variables, key=str)
+        else None
+    )

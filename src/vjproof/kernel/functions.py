@@ -84,7 +84,9 @@ class Functions:
         held = [] if len(held) == 1 and held[0][1] == 1 else held
         taken = self.monomial(Fraction(1), {a: e * exponent for a, e in monomial if (a, e) not in held})
         if held:
-            rest = self.monomial(Fraction(1), {self.atom("power", frozenset({tuple(held): Fraction(1)}.items())): exponent})
+            rest = self.monomial(
+                Fraction(1), {self.atom("power", frozenset({tuple(held): Fraction(1)}.items())): exponent}
+            )
             taken = self.multiply(taken, rest)
         return self.scale(self.multiply(self.number(abs(coefficient), exponent), taken), sign)
 

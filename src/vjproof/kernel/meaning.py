@@ -63,7 +63,7 @@ class Meaning:
 
     def _operation(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
         name, kind, arguments, attributes, _ = operation
-        algebra, moved = self.algebra, {"dot": self._dot, "concat": self._concat, "call": self._call, "call_back": self._call}
+        algebra = self.algebra
         if kind == "input":
             raise Refused(f"input {name} has no meaning of its own and was not named")
         if kind == "const":
@@ -71,21 +71,38 @@ class Meaning:
             powers = [algebra.pi(e) if b == "pi" else algebra.number(int(b), e) for b, e in exponents.items()]
             return algebra.product([{ONE: value} if value else {}, *powers])
         if kind == "size":
-            return algebra.size(axis_from(attributes["axis"], self.program.atoms), exponent_from(attributes["exponent"]))
-        if kind in moved:
-            return moved[kind](operation, indices)
+            axis = axis_from(attributes["axis"], self.program.atoms)
+            size: Polynomial = algebra.size(axis, exponent_from(attributes["exponent"]))
+            return size
+        if kind in ("dot", "concat"):
+            return self._dot(operation, indices) if kind == "dot" else self._concat(operation, indices)
+        if kind in ("call", "call_back"):
+            return self._call(operation, indices)
         if kind in ("transpose", "broadcast", "slice", "sum", "max"):
             return self._move(operation, by_axis(operation.shape, indices))
-        x, *more = (self.entry(argument, indices) for argument in arguments)
+        if kind == "power":
+            return self._power(arguments[0], indices, exponent_from(attributes["exponent"]))
+        x = self.entry(arguments[0], indices)
         if kind == "reshape":
             return x  # the factors of the axes are the same, in the same order
         if kind in ("add", "sub"):
-            return algebra.add(x, algebra.scale(more[0], 1 if kind == "add" else -1))
-        if kind in ("mul", "div"):
-            return algebra.multiply(x, more[0] if kind == "mul" else algebra.power(more[0], Fraction(-1)))
-        if kind == "power":
-            return algebra.power(x, exponent_from(attributes["exponent"]))
+            return algebra.add(x, algebra.scale(self.entry(arguments[1], indices), 1 if kind == "add" else -1))
+        if kind == "mul":
+            return algebra.multiply(x, self.entry(arguments[1], indices))
+        if kind == "div":
+            return algebra.multiply(x, self._power(arguments[1], indices, Fraction(-1)))
         return self._function(kind, x)
+
+    def _power(self, value: str, indices: tuple[Index, ...], exponent: Any) -> Polynomial:
+        """Rule, for whole e: (x y)^e = x^e y^e and (x^k)^e = x^(k e), before the product is distributed."""
+        operation, algebra = self.program.operations[value], self.algebra
+        if value not in self.names and operation.kind == "mul" and exponent.denominator == 1:
+            return algebra.product([self._power(argument, indices, exponent) for argument in operation.arguments])
+        if value not in self.names and operation.kind == "power" and exponent.denominator == 1:
+            inner = exponent_from(operation.attributes["exponent"])
+            return self._power(operation.arguments[0], indices, inner * exponent) if inner else {}
+        power: Polynomial = algebra.power(self.entry(value, indices), exponent)
+        return power
 
     def _function(self, kind: str, x: Polynomial) -> Polynomial:
         """Rules: erf x = 1 - erfc x; logistic x = 1 - 1 / (1 + exp x); tanh x = 1 - 2 / (1 + exp 2x)."""
@@ -93,7 +110,8 @@ class Meaning:
         if kind == "neg":
             return algebra.scale(x, -1)
         if kind in ("exp", "erfc"):
-            return algebra.exp(x) if kind == "exp" else algebra.erfc(x)
+            value: Polynomial = algebra.exp(x) if kind == "exp" else algebra.erfc(x)
+            return value
         if kind == "erf":
             return algebra.add(one, algebra.scale(algebra.erfc(x), -1))
         twice = {"tanh": 2, "logistic": 1}[kind]
@@ -127,7 +145,8 @@ class Meaning:
         return call(self.algebra, label, pairs, indices[:count], indices[count:])
 
     def _concat(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
-        algebra, at, total, start = self.algebra, operation.attributes["axis"], {}, 0  # type: Any, int, Any, int
+        algebra, at, start = self.algebra, operation.attributes["axis"], 0
+        total: Polynomial = {}
         axes, parts = by_axis(operation.shape, indices), parts_of(operation.shape[at])
         for argument in operation.arguments:
             inner = tuple(map(algebra.fresh, self.program.shape(argument)[at]))
@@ -142,19 +161,23 @@ class Meaning:
         return total
 
     def _dot(self, operation: Operation, indices: tuple[Index, ...]) -> Polynomial:
-        axes, (batch, contract) = iter(by_axis(operation.shape, indices)), map(operation.attributes.get, ("batch", "contract"))
+        axes, batch = iter(by_axis(operation.shape, indices)), operation.attributes["batch"]
+        contract = operation.attributes["contract"]
         shapes = [self.program.shape(argument) for argument in operation.arguments]
         shared = [next(axes) for _ in batch[0]]
         bound = [tuple(map(self.algebra.fresh, shapes[0][at])) for at in contract[0]]
         values = []
         for side, (argument, shape) in enumerate(zip(operation.arguments, shapes, strict=True)):
             fixed = dict(zip(batch[side] + contract[side], shared + bound, strict=True))
-            values.append(self.entry(argument, flat(fixed[at] if at in fixed else next(axes) for at in range(len(shape)))))
+            places = [fixed[at] if at in fixed else next(axes) for at in range(len(shape))]
+            values.append(self.entry(argument, flat(places)))
         return self.algebra.sum(flat(bound), self.algebra.multiply(*values))
 
 
-def call(algebra: Algebra, label: str, arrays: Sequence[Any], lead: Sequence[Index], indices: Sequence[Index]) -> Polynomial:
-    """Return the entry at `indices` of an unknown function of arrays (entry, value, shape) at leading indices `lead`."""
+def call(
+    algebra: Algebra, label: str, arrays: Sequence[Any], lead: Sequence[Index], indices: Sequence[Index]
+) -> Polynomial:
+    """Return an unknown function's entry at `indices`: of arrays (entry, value, shape), at leading indices `lead`."""
     inner = [tuple(map(algebra.fresh, factors_of(shape))) for _, _, shape in arrays]
     values = [entry(value, (*lead, *own)) for (entry, value, _), own in zip(arrays, inner, strict=True)]
     return algebra.opaque(label, indices, flat(inner), values)

@@ -17,7 +17,7 @@ Shape: TypeAlias = tuple[Axis, ...]
 UNARY, BINARY = ("neg", "exp", "erf", "erfc", "tanh", "logistic"), ("add", "sub", "mul", "div")
 MOST_LINES, MOST_FACTORS, MOST_PARTS = 200_000, 40, 5_000
 BASES = {str(p) for p in range(2, 100) if all(p % q for q in range(2, p))} | {"pi"}
-MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
+MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError)
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
@@ -78,7 +78,9 @@ class Operation(NamedTuple):
 class Program:
     """Atomic axes with their sizes (None: symbolic), inputs, operations in order, outputs; immutable by use."""
 
-    def __init__(self, atoms: dict[str, int | None], operations: dict[str, Operation], outputs: tuple[str, ...]) -> None:
+    def __init__(
+        self, atoms: dict[str, int | None], operations: dict[str, Operation], outputs: tuple[str, ...]
+    ) -> None:
         self.atoms, self.operations, self.outputs = atoms, operations, outputs
         self.inputs = [op.name for op in operations.values() if op.kind == "input"]
 
@@ -134,7 +136,9 @@ def shape_of(kind: str, shapes: Sequence[Shape], attributes: dict[str, Any], ato
         same = all((*shape[:at], *shape[at + 1 :]) == (*first[:at], *first[at + 1 :]) for shape in shapes)
         return whole if same and len(parts_of(whole[at])) <= MOST_PARTS else None
     if form == ("call", 1, "lead", "shape", "symbol"):
-        return (*first[: place(a["lead"], len(first) + 1)], *shape_from(a["shape"], atoms)) if named(a["symbol"]) else None
+        return (
+            (*first[: place(a["lead"], len(first) + 1)], *shape_from(a["shape"], atoms)) if named(a["symbol"]) else None
+        )
     if form == ("call_back", 2, "lead", "symbol"):
         lead = place(a["lead"], min(map(len, shapes)) + 1)
         return first if named(a["symbol"]) and first[:lead] == shapes[1][:lead] else None
@@ -158,10 +162,16 @@ def shape_of(kind: str, shapes: Sequence[Shape], attributes: dict[str, Any], ato
 
 def _dot_shape(left: Shape, right: Shape, batch: Any, batch_right: Any, summed: Any, summed_right: Any) -> Shape | None:
     distinct(batch + summed, len(left)), distinct(batch_right + summed_right, len(right))
-    if [left[i] for i in batch + summed] != [right[i] for i in batch_right + summed_right] or len(batch) != len(batch_right):
+    if [left[i] for i in batch + summed] != [right[i] for i in batch_right + summed_right] or len(batch) != len(
+        batch_right
+    ):
         return None
     free = [axis for i, axis in enumerate(left) if i not in batch + summed]
-    return (*(left[i] for i in batch), *free, *(axis for i, axis in enumerate(right) if i not in batch_right + summed_right))
+    return (
+        *(left[i] for i in batch),
+        *free,
+        *(axis for i, axis in enumerate(right) if i not in batch_right + summed_right),
+    )
 
 
 def place(value: Any, count: int) -> int:

@@ -197,7 +197,9 @@ class Algebra(Functions):
         unused = names - {name for used, _ in groups for name in used}
         total = [self.size((v[2],)) for v in variables if v[1] in unused]
         for used, members in groups:
-            total.append(self._linked([v for v in variables if v[1] in used], members) if used else {(members[0],): Fraction(1)})
+            total.append(
+                self._linked([v for v in variables if v[1] in used], members) if used else {(members[0],): Fraction(1)}
+            )
         return self.scale(self.product(total), coefficient)
 
     def _linked(self, variables: list[Index], factors: list[tuple[Atom, Any]]) -> Polynomial:
@@ -218,7 +220,9 @@ class Algebra(Functions):
         """Return orders of the summed variables: by what they touch, ties in every way (at most 120)."""
         colours = {v[1]: 1 for v in variables}
         for _ in range(3 if len(variables) > 1 else 0):
-            touched = {name: [(a.coloured({**colours, name: 0}), e) for a, e in factors if name in a.free] for name in colours}
+            touched = {
+                name: [(a.coloured({**colours, name: 0}), e) for a, e in factors if name in a.free] for name in colours
+            }
             colours = {name: hash((colours[name], *sorted(touched[name]))) for name in colours}
         orders: list[list[Index]] = [[]]
         for colour in sorted(set(colours.values())):

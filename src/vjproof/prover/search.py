@@ -34,12 +34,17 @@ def prove_programs(
     `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
     hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
     """
+    import numpy as np
+
     began = time.perf_counter()
     from vjproof.prover.refute import refute
 
     numbers = Numbers(forward, second, wrt, cotangents, positive)
     if not _finite(numbers):
         numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1)
+        if not any(np.isfinite(numbers.other[output]).any() for output in second.outputs):
+            reason = "the second program is nowhere defined at the points that were tried"
+            return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     counterexample = refute(numbers, wrt, cotangents, positive)
     if counterexample is not None:
         return Result(REFUTED, counterexample=counterexample, seconds=time.perf_counter() - began)
