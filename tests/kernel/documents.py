@@ -1,6 +1,6 @@
 """Certificates written by hand, as someone who wants the kernel to accept a false claim would write them."""
 
-from vjproof.kernel.certificate import digest, kernel_digest
+from vjproof.kernel.certificate import digests_of
 
 N = {"N": None}
 
@@ -49,5 +49,5 @@ def fold(symbol, base, step):
 def certificate(claim, landmarks=(), steps=(), lemmas=None):
     """Return a certificate with the digests that the kernel wants."""
     proof = {"landmarks": list(landmarks), "steps": [list(step) for step in steps]}
-    document = {"claim": claim, "proof": proof, "digests": {"claim": digest(claim), "kernel": kernel_digest()}}
+    document = {"claim": claim, "proof": proof, "digests": digests_of(claim)}
     return document | ({"lemmas": lemmas} if lemmas else {})

@@ -6,7 +6,7 @@ from tests.kernel import documents as doc
 from tests.prover.chains import chains, proved
 from tests.prover.mutations import Mutations
 from tests.prover.oracle import OTHER, compare
-from vjproof.kernel.certificate import digest, kernel_digest
+from vjproof.kernel.certificate import digests_of
 from vjproof.program.recorder import program_data
 from vjproof.prover.claim import prove_claim
 from vjproof.prover.ties import blocks
@@ -21,7 +21,7 @@ def renewed(certificate):
     claim, lemmas = certificate["claim"], certificate.get("lemmas")
     if isinstance(claim, dict) and claim.get("kind") == "fold":
         claim = {**claim, **{part: renewed(claim[part]) for part in ("base", "step") if part in claim}}
-    fresh = {**certificate, "claim": claim, "digests": {"claim": digest(claim), "kernel": kernel_digest()}}
+    fresh = {**certificate, "claim": claim, "digests": digests_of(claim if isinstance(claim, dict) else {})}
     return fresh | ({"lemmas": {name: renewed(lemma) for name, lemma in lemmas.items()}} if lemmas else {})
 
 

@@ -1,7 +1,7 @@
 """Certificates: documents that hold a claim and its proof, checked with no search.
 
     {"claim": ..., "proof": {"landmarks": [names], "steps": [[value, role, target, order], ...]},
-     "lemmas": {symbol: certificate of a fold}, "digests": {"claim", "kernel"}, "notes": not read here}
+     "lemmas": {symbol: certificate of a fold}, "digests": see digests_of, "notes": not read here}
 
 A claim is one of
     vjp    forward, second, wrt, cotangents, positive, conditions: second is the reverse of forward
@@ -39,6 +39,12 @@ def kernel_digest() -> str:
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
+def digests_of(claim: Any) -> dict[str, str]:
+    """Return the SHA-256 of a claim, of each of its programs (or parts, for a fold), and of this kernel."""
+    parts = {name: digest(claim[name]) for name in ("forward", "second", "base", "step") if name in claim}
+    return {"claim": digest(claim), **parts, "kernel": kernel_digest()}
+
+
 def check(certificate: Any, symbol: str | None = None) -> list[str]:
     """Return the lines of the statement that a certificate proves; Refused where it proves none.
 
@@ -48,7 +54,7 @@ def check(certificate: Any, symbol: str | None = None) -> list[str]:
         if not {"claim", "proof", "digests"} <= set(certificate) <= {"claim", "proof", "digests", "lemmas", "notes"}:
             raise Refused("a certificate has claim, proof and digests, and may have lemmas and notes")
         claim = certificate["claim"]
-        if certificate["digests"] != {"claim": digest(claim), "kernel": kernel_digest()}:
+        if certificate["digests"] != digests_of(claim):
             raise Refused("the digests are not those of this claim and this kernel")
         if set(claim) != FIELDS[claim["kind"]]:
             raise Refused(f"a claim of kind {claim['kind']} has the fields {sorted(FIELDS[claim['kind']])}")

@@ -103,6 +103,8 @@ def program_from(data: Any) -> Program:
                 raise Refused(f"axis {atom}: a size is null or a positive integer")
         operations: dict[str, Operation] = {}
         for name, kind, arguments, attributes in lines:
+            if not (isinstance(arguments, list) and isinstance(attributes, dict)):
+                raise TypeError("arguments are a list, attributes an object")
             shapes = [operations[argument].shape for argument in arguments]
             shape = shape_of(kind, shapes, attributes, atoms) if named(name) not in operations else None
             if shape is None or len(factors_of(shape)) > MOST_FACTORS:
@@ -182,9 +184,9 @@ def place(value: Any, count: int) -> int:
 
 
 def distinct(places: Any, count: int) -> int:
-    """Return how many places there are; ValueError unless they are distinct integers from 0 to count - 1."""
-    if len({place(value, count) for value in places}) != len(places):
-        raise ValueError("a place occurs twice")
+    """Return how many places there are; ValueError unless they are a list of distinct integers from 0 to count - 1."""
+    if not isinstance(places, list | tuple) or len({place(value, count) for value in places}) != len(places):
+        raise ValueError("not a list of places, or one occurs twice")
     return len(places)
 
 

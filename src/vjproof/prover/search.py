@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vjproof.kernel.certificate import check, digest, kernel_digest
+from vjproof.kernel.certificate import check, digests_of
 from vjproof.kernel.check import Comparison, Reverse
 from vjproof.kernel.program import Program, Refused
 from vjproof.program.recorder import program_data
@@ -77,9 +77,9 @@ def certify(
     lemmas: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate document of a claim and its proof, with the digests of claim and kernel."""
+    """Return the certificate document of a claim and its proof, with the digests of claim, programs and kernel."""
     certificate: dict[str, Any] = {"claim": dict(claim), "proof": dict(proof)}
-    certificate["digests"] = {"claim": digest(claim), "kernel": kernel_digest()}
+    certificate["digests"] = digests_of(claim)
     if lemmas:
         certificate["lemmas"] = dict(lemmas)
     if notes:
