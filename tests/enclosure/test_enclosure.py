@@ -6,8 +6,8 @@ import flint
 import numpy as np
 import pytest
 
-from tests.nets import POOLINGS, SHAPES, draw, make_config
 from tests.nets import GRID as NETS
+from tests.nets import POOLINGS, SHAPES, draw, make_config
 from vjproof.enclosure import evaluate
 from vjproof.enclosure.enclosure import enclose_network
 from vjproof.errors import VjproofError
@@ -65,7 +65,9 @@ def test_the_global_precision_is_restored():
 
 
 HARD = {
-    "constant tokens": ({}, lambda p: p._replace(patch_weight=p.patch_weight * 0, position=p.position * 0, prefix=p.prefix * 0), 1.0),
+    "constant tokens": (
+        {}, lambda p: p._replace(patch_weight=p.patch_weight * 0, position=p.position * 0, prefix=p.prefix * 0), 1.0,
+    ),
     "equal keys": ({}, lambda p: p._replace(blocks=tuple(b._replace(w_k=b.w_k * 0) for b in p.blocks)), 1.0),
     "saturated 100": ({}, lambda p: p._replace(blocks=tuple(b._replace(w_q=b.w_q * 100) for b in p.blocks)), 1.0),
     "saturated 1e4": ({}, lambda p: p._replace(blocks=tuple(b._replace(w_q=b.w_q * 1e4) for b in p.blocks)), 1.0),

@@ -61,7 +61,7 @@ def certify(
     bits: int | None = None,
     enclosure: Enclosure | None = None,
 ) -> Certification:
-    """Return bounds on the error of an engine's gradient at `image` (C, H, W), or of a given `gradient`, its dtype kept.
+    """Return bounds on the error of an engine's gradient at `image` (C, H, W), or of a given `gradient` as it is.
 
     The image is rounded to `dtype` first where an engine runs, so that engine and enclosure speak of one input.
     `enclosure` reuses one of the same image and target. VjproofError as `enclose`, and for a gradient of a wrong shape.
@@ -88,7 +88,8 @@ def certify(
         "median_ulp": float(np.median(ulps)), "signs": _certain_signs(value, enclosed), "top_class": _top(enclosed),
     }  # fmt: skip
     record = {
-        "engine": source, "dtype": str(value.dtype), **bounds, "bits": enclosed.bits, "bits_lost": enclosed.bits_lost,
+        "engine": source, "dtype": str(value.dtype), **bounds,
+        "relative": bounds["relative"] if math.isfinite(bounds["relative"]) else None, "bits": enclosed.bits, "bits_lost": enclosed.bits_lost,
         "radius": enclosed.radius, "seconds": time.perf_counter() - start,
         "sha256": {
             "weights": model.sha256, "image": _sha256(pixels), "target": _sha256(d_logits),
