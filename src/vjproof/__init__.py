@@ -11,10 +11,13 @@ _HOME = {
     "Classifier": "vjproof.classifier",
     "explain_images": "vjproof.pipeline",
     "load": "vjproof.classifier",
+    "Certification": "vjproof.certification.certification",
     "Config": "vjproof.vit.config",
     "Explanation": "vjproof.explain.explanation",
     "Preprocessing": "vjproof.images.preprocessing",
     "VjproofError": "vjproof.errors",
+    "certify": "vjproof.certification.certification",
+    "enclose": "vjproof.certification.certification",
     "denormalise": "vjproof.images.network_input",
     "preprocess": "vjproof.images.network_input",
     "prove": "vjproof.prover.registry",
@@ -24,8 +27,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "denormalise", "explain_images", "load", "preprocess",
+    "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
+    "certify", "denormalise", "enclose", "explain_images", "load", "preprocess",
     "prove", "prove_equal", "prove_vjp", "read_image",
 ]  # fmt: skip
 

@@ -67,7 +67,10 @@ class Arithmetic:
         columns = prod(y.shape[p] for p in free_y)
         left = self.xp.reshape(self._ordered(x, batch_x + free_x + sum_x), tuple(count))
         right = self.xp.reshape(self._ordered(y, batch_y + sum_y + free_y), (count[0], count[2], columns))
-        return self.xp.reshape(self.xp.matmul(left, right), shape)
+        return self.xp.reshape(self._matmul(left, right), shape)
+
+    def _matmul(self, left: Array, right: Array) -> Array:
+        return self.xp.matmul(left, right)
 
     def _ordered(self, x: Array, order: list[int]) -> Array:
         return self.xp.permute_dims(x, tuple(order)) if order else x
@@ -118,6 +121,16 @@ class ObjectArithmetic(Arithmetic):
             rows = moved.reshape((-1, *moved.shape[len(axes) :]))
             return _boxed(numpy.frompyfunc(self._functions["max"], 2, 1).reduce(rows, axis=0))
         return _boxed(getattr(numpy, kind)(x, axis=axes))
+
+    def _matmul(self, left: Array, right: Array) -> Array:
+        import numpy
+
+        if "matmul" not in self._functions:
+            return super()._matmul(left, right)
+        product = numpy.empty((*left.shape[:2], right.shape[2]), dtype=object)
+        for place, (x, y) in enumerate(zip(left, right, strict=True)):
+            product[place] = self._functions["matmul"](x, y)
+        return product
 
     def _named(self, name: str) -> Callable[..., Any]:
         if name not in self._functions:

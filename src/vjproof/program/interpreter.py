@@ -52,8 +52,9 @@ def run_all(
     Inputs are arrays of one library, shaped as the program says; `sizes` gives atomic axes that their shapes leave
     open; `symbols` gives (f, f_back) of each opaque function: f(x), f_back(x, d_y), leading axes independent.
     For arrays of objects `functions` gives exp, erf, erfc, tanh, logistic, power(x, Fraction) and max(x, y) of one
-    element as far as needed, and `constant(rational, powers)` an element from an exact constant, a Fraction times
-    base ** exponent, a base being "pi" or a positive integer as text. VjproofError where anything does not fit.
+    element as far as needed, and may give matmul(x, y) of two matrices; `constant(rational, powers)` gives an element
+    from an exact constant, a Fraction times base ** exponent, a base being "pi" or a positive integer as text.
+    VjproofError where anything does not fit.
     """
     return _values(program, inputs, sizes, symbols, functions, constant, lambda _op, _values: None)
 

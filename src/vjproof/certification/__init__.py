@@ -1,0 +1,1 @@
+"""Rigorous bounds on the error of a gradient that an engine computed."""

@@ -1,0 +1,1 @@
+"""The exact value of a program on exact inputs, enclosed in balls."""
