@@ -89,7 +89,8 @@ def certify(
     }  # fmt: skip
     record = {
         "engine": source, "dtype": str(value.dtype), **bounds,
-        "relative": bounds["relative"] if math.isfinite(bounds["relative"]) else None, "bits": enclosed.bits, "bits_lost": enclosed.bits_lost,
+        "relative": bounds["relative"] if math.isfinite(bounds["relative"]) else None,
+        "bits": enclosed.bits, "bits_lost": enclosed.bits_lost,
         "radius": enclosed.radius, "seconds": time.perf_counter() - start,
         "sha256": {
             "weights": model.sha256, "image": _sha256(pixels), "target": _sha256(d_logits),
