@@ -18,7 +18,9 @@ from vjproof.vit.params import Array
 
 @dataclass(frozen=True, eq=False)
 class Certification:
-    """Proved bounds on one gradient (C, H, W), which is `gradient`; every bound is rounded up.
+    """Rigorous bounds on one gradient (C, H, W), which is `gradient`; absolute and relative bounds are rounded up.
+
+    The unit of the ulp figures is taken at the rounded midpoint: at a power of two one may be off by a factor of 2.
 
     `absolute` bounds the largest error of an entry, `relative` the error's norm by the exact gradient's norm; ulps
     are units in the last place of the exact value in the gradient's dtype. `signs` is the share of entries whose sign

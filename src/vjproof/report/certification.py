@@ -19,7 +19,7 @@ def print_certification(record: Mapping[str, Any], *, as_json: bool) -> None:
     say(f"  largest error   at most {record['absolute']:.3e}")
     relative = record["relative"]
     say(f"  relative error  {'no bound' if relative is None else f'at most {relative:.3e} of the norm'}")
-    say(f"  ulp             at most {record['worst_ulp']:.4g}, median {record['median_ulp']:.4g}")
+    say(f"  ulp             about {record['worst_ulp']:.4g}, median {record['median_ulp']:.4g}")
     say(f"  signs           {record['signs']:.2%} certain")
     say(f"  top class       {'open' if top is None else '{index} ({label}), certain'.format(**top)}")
     say(f"  precision       {record['bits']} bits, {record['bits_lost']} lost, radius {record['radius']:.1e}")
