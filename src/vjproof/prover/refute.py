@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
+from vjproof.enclosure.balls import ball_constant, ball_power
+from vjproof.enclosure.evaluate import FUNCTIONS
 from vjproof.program.interpreter import run_all
 from vjproof.prover.adjoint import Sweep
 from vjproof.prover.fingerprint import Numbers, close
@@ -83,7 +84,7 @@ def _in_balls(
 
     with flint.ctx.workprec(PRECISION):
         inputs = {key: np.vectorize(flint.arb, otypes=[object])(array) for key, array in numbers.inputs.items()}
-        arguments: dict[str, Any] = {"functions": ball_functions(), "constant": ball_constant}
+        arguments: dict[str, Any] = {"functions": FUNCTIONS, "constant": ball_constant}
         forward, second = (
             run_all(program, {key: inputs[key] for key in program.inputs}, numbers.sizes, {}, **arguments)
             for program in (numbers.forward, numbers.second)
@@ -91,40 +92,9 @@ def _in_balls(
         if not wrt:
             return forward[name][entry], second[output][entry]
         exp = np.frompyfunc(lambda x: x.exp(), 1, 1)
-        power = np.frompyfunc(_power, 2, 1)
+        power = np.frompyfunc(ball_power, 2, 1)
         sweep = Sweep(numbers.forward, forward, numbers.sizes, {}, power, exp, flint.arb.pi().sqrt())
         given = {o: inputs[c] for o, c in zip(numbers.forward.outputs, cotangents, strict=True)}
         adjoints = sweep.adjoints(given)
         true = adjoints[name][entry] if name in adjoints else 0  # entries that nothing reaches are the integer 0
         return flint.arb(true), second[output][entry]
-
-
-def ball_functions() -> dict[str, Any]:
-    """Return the elementwise functions of the interpreter on balls."""
-    return {
-        "exp": lambda x: x.exp(),
-        "erf": lambda x: x.erf(),
-        "erfc": lambda x: x.erfc(),
-        "tanh": lambda x: x.tanh(),
-        "logistic": lambda x: 1 / (1 + (-x).exp()),
-        "max": lambda x, y: x.max(y),
-        "power": _power,
-    }
-
-
-def _power(x: Any, exponent: Fraction) -> Any:
-    import flint
-
-    if exponent.denominator == 1:
-        return x ** int(exponent)
-    return x ** flint.arb(flint.fmpq(exponent.numerator, exponent.denominator))
-
-
-def ball_constant(rational: Fraction, powers: dict[str, Fraction]) -> Any:
-    """Return a ball that holds a rational times powers of integers and of pi."""
-    import flint
-
-    value = flint.arb(flint.fmpq(rational.numerator, rational.denominator))
-    for base, exponent in powers.items():
-        value *= _power(flint.arb.pi() if base == "pi" else flint.arb(int(base)), exponent)
-    return value

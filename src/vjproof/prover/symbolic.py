@@ -26,7 +26,7 @@ SHORT_TOWER = "short_tower"  # all rows in, the rows that the head reads out
 
 
 class OpaqueBlocks(Sequence[BlockParams]):
-    """The blocks of a tower of unknown depth; `first` blocks stand before them, `last` is the last one of all."""
+    """The blocks of a tower of unknown depth; `first` blocks stand before them."""
 
     def __init__(self, first: Sequence[BlockParams] = ()) -> None:
         self.first = tuple(first)
