@@ -10,9 +10,11 @@ import pytest
 from PIL import Image
 
 from tests.classifiers import small_classifier
-from vjproof import classifier, pipeline
-from vjproof.cli import parse_size, run
+from vjproof import classifier
+from vjproof.cli import run
+from vjproof.commands.options import parse_size
 from vjproof.errors import VjproofError
+from vjproof.pipeline import explain as pipeline
 
 PIXELS = np.random.default_rng(5).integers(0, 256, (20, 30, 3), dtype=np.uint8)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from vjproof import pipeline
 from vjproof.cli import run
 from vjproof.kernel.certificate import digests_of
+from vjproof.pipeline import prove as pipeline
 from vjproof.prover import audit, registry
 from vjproof.prover.ties.tie import Tie, vjp
 

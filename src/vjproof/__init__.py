@@ -9,7 +9,7 @@ from importlib import import_module
 
 _HOME = {
     "Classifier": "vjproof.classifier",
-    "explain_images": "vjproof.pipeline",
+    "explain_images": "vjproof.pipeline.explain",
     "load": "vjproof.classifier",
     "Certification": "vjproof.certification.certification",
     "Config": "vjproof.vit.config",

@@ -9,7 +9,7 @@ from PIL import Image
 from tests.classifiers import small_classifier
 from vjproof.errors import VjproofError
 from vjproof.explain.batch import BATCH
-from vjproof.pipeline import explain_images
+from vjproof.pipeline.explain import explain_images
 
 
 @pytest.fixture

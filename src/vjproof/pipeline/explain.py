@@ -1,4 +1,4 @@
-"""The whole flow of each command, a few lines each."""
+"""Explain pictures, and list the built-in models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vjproof.errors import VjproofError
 from vjproof.explain.batch import batch_size, explain_batch, read_input
 from vjproof.explain.explanation import Explanation
 from vjproof.explain.output import name_outputs, npz_writer, result_files, write_atomically
-from vjproof.explain.target import Target, cotangents, parse_targets
+from vjproof.explain.target import Target, parse_targets
 from vjproof.images.folder import find_images
 from vjproof.images.network_input import denormalise
 from vjproof.picture.maps import check_scale
@@ -133,88 +133,3 @@ def _model_record(name: str) -> dict[str, Any]:
         "image": list(network.config.image_shape), "classes": list(network.labels),
         "metadata": dict(network.checkpoint.metadata), "config": asdict(network.config),
     }  # fmt: skip
-
-
-def list_theorems() -> list[dict[str, Any]]:
-    """Return a JSON-ready record per named theorem: statement, formula, hypotheses, the seed's name, variants."""
-    from vjproof.prover.registry import theorems
-
-    return [
-        {"name": tie.name, "words": tie.words, "formula": tie.formula, "hypotheses": tie.hypotheses, "seed": tie.seed,
-         "variants": list(tie.variants)}
-        for tie in theorems().values()
-    ]  # fmt: skip
-
-
-def prove_theorems(
-    names: Sequence[str],
-    *,
-    every: bool = False,
-    out: str | Path | None = None,
-    workers: int = 0,
-    advance: Callable[[int, int], None] | None = None,
-) -> list[dict[str, Any]]:
-    """Prove theorems by name, or every one, and return a JSON-ready record of each; certificates go to `out`.
-
-    `workers` processes (0: one per processor); `advance` is told (variants done, variants in all). VjproofError for
-    an unknown name, for none at all, and where `out` cannot be written.
-    """
-    from vjproof.prover.registry import theorems
-    from vjproof.prover.theorem import record
-    from vjproof.prover.workers import prove_many
-
-    if bool(names) == every:
-        raise VjproofError(
-            "prove", expected="names of theorems, or --all", got="both" if every else "neither",
-            remedy="vjproof prove --list tells the names",
-        )  # fmt: skip
-    proved = prove_many(list(theorems()) if every else names, workers=workers, advance=advance)
-    return [record(theorem, theorem.save(out) if out is not None else ()) for theorem in proved]
-
-
-def check_certificates(
-    files: Sequence[str | Path], *, workers: int = 0, advance: Callable[[int, int], None] | None = None
-) -> list[dict[str, Any]]:
-    """Return a JSON-ready record per certificate file: the statement that it proves, or the reason of a refusal.
-
-    `workers` processes (0: one per processor); `advance` is told (files done, files in all). VjproofError where
-    there is no such file.
-    """
-    from vjproof.prover.workers import audit_many
-
-    return [asdict(audit) for audit in audit_many(files, workers=workers, advance=advance)]
-
-
-def certify_image(
-    model: str | Path,
-    image: str | Path,
-    *,
-    target: str = "top1",
-    engine: str = "auto",
-    dtype: str | None = None,
-    gradient: str | Path | None = None,
-    output: str | Path | None = None,
-    **choices: Any,
-) -> dict[str, Any]:
-    """Return the JSON-ready certificate of an engine's gradient at a picture, or of the array in the file `gradient`.
-
-    The file `output` gets it too. `choices` go to `vjproof.load`. VjproofError for bad arguments and files.
-    """
-    from vjproof.certification.certification import certify
-    from vjproof.certification.gradient_file import read_gradient, write_record
-
-    network = classifier.load(model, **choices)
-    name = engines.check_dtype(dtype)
-    (aim,) = parse_targets([target], 1, network.labels)
-    x = read_input(Path(image), network.preprocessing).x.astype(name)
-    scores = network.logits(x[None], "numpy", "float64")
-    given = read_gradient(gradient) if gradient is not None else None
-    proved = certify(network, x, cotangents([aim], scores)[0], engine=engine, dtype=name, gradient=given)
-    top = proved.top_class
-    record = {
-        "image": str(image), "model": network.name, "target": aim.words(scores[0], network.labels), **proved.record,
-        "top_class": None if top is None else {"index": top, "label": network.labels[top]},
-    }  # fmt: skip
-    if output is not None:
-        write_record(record, output)
-    return record

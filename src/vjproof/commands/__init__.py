@@ -1,0 +1,1 @@
+"""The commands: arguments and printing, one module for each family; `vjproof.cli` puts them together."""
