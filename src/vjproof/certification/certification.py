@@ -70,11 +70,11 @@ def certify(
     """
     import numpy as np
 
-    start, source = time.perf_counter(), "given"
+    start, source, name = time.perf_counter(), "given", ""
     d_logits, pixels = _cotangent(model, target), np.asarray(image)
     if gradient is None:
         name = engines.check_dtype(dtype)
-        pixels = pixels.astype(name)
+        pixels = pixels.astype(engines.storage(name))
         source = engines.choose(engine, model.config, 1).name
         gradient = model.input_gradient(pixels[None], d_logits[None], engine, name)[0]
     value = np.asarray(gradient)
@@ -90,7 +90,7 @@ def certify(
         "median_ulp": float(np.median(ulps)), "signs": _certain_signs(value, enclosed), "top_class": _top(enclosed),
     }  # fmt: skip
     record = {
-        "engine": source, "dtype": str(value.dtype), **bounds,
+        "engine": source, "dtype": name or str(value.dtype), **bounds,
         "relative": bounds["relative"] if math.isfinite(bounds["relative"]) else None,
         "bits": enclosed.bits, "bits_lost": enclosed.bits_lost,
         "radius": enclosed.radius, "seconds": time.perf_counter() - start,

@@ -31,7 +31,7 @@ def certify_image(
     network = classifier.load(model, **choices)
     name = engines.check_dtype(dtype)
     (aim,) = parse_targets([target], 1, network.labels)
-    x = read_input(Path(image), network.preprocessing).x.astype(name)
+    x = read_input(Path(image), network.preprocessing).x.astype(engines.storage(name))
     scores = network.logits(x[None], "numpy", "float64")
     given = read_gradient(gradient) if gradient is not None else None
     proved = certify(network, x, cotangents([aim], scores)[0], engine=engine, dtype=name, gradient=given)
