@@ -1,4 +1,7 @@
-"""Write docs/theorems.md and the kernel's table in docs/trust.md; `--check` only says whether both are up to date."""
+"""Write docs/theorems.md, docs/stablehlo-subset.md and the kernel's table in docs/trust.md.
+
+`--check` only says whether all are up to date.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from types import FrameType
 from vjproof.errors import VjproofError
 from vjproof.prover.registry import record_variant, theorems
 from vjproof.prover.ties.tie import Tie
+from vjproof.stablehlo.subset_page import subset_page
 
 ROOT = Path(__file__).resolve().parents[1]
 THEOREMS, TRUST = ROOT / "docs" / "theorems.md", ROOT / "docs" / "trust.md"
+SUBSET_PAGE = ROOT / "docs" / "stablehlo-subset.md"
 KERNEL = ROOT / "src" / "vjproof" / "kernel"
 START, END = "<!-- kernel: written by tools/generate_docs.py -->\n", "<!-- end -->"
 RECORDED = ("vjproof.layers.", "vjproof.vit.")
@@ -114,7 +119,11 @@ def documents() -> dict[Path, str]:
     """Return what each document must hold."""
     trust = TRUST.read_text(encoding="utf-8")
     before, _, rest = trust.partition(START)
-    return {THEOREMS: page(), TRUST: f"{before}{START}{kernel_table()}{END}{rest.partition(END)[2]}"}
+    return {
+        THEOREMS: page(),
+        SUBSET_PAGE: subset_page(),
+        TRUST: f"{before}{START}{kernel_table()}{END}{rest.partition(END)[2]}",
+    }
 
 
 def main() -> int:
