@@ -18,18 +18,20 @@ _HOME = {
     "VjproofError": "vjproof.errors",
     "certify": "vjproof.certification.certification",
     "enclose": "vjproof.certification.certification",
+    "export": "vjproof.artifacts.writer",
     "denormalise": "vjproof.images.network_input",
     "preprocess": "vjproof.images.network_input",
     "prove": "vjproof.prover.registry",
     "prove_equal": "vjproof.prover.user_functions",
     "prove_vjp": "vjproof.prover.user_functions",
+    "read_export": "vjproof.artifacts.reader",
     "read_image": "vjproof.images.photograph",
 }
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "certify", "denormalise", "enclose", "explain_images", "load", "preprocess",
-    "prove", "prove_equal", "prove_vjp", "read_image",
+    "certify", "denormalise", "enclose", "explain_images", "export", "load", "preprocess",
+    "prove", "prove_equal", "prove_vjp", "read_export", "read_image",
 ]  # fmt: skip
 
 
