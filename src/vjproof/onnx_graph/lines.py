@@ -14,9 +14,10 @@ from vjproof.errors import VjproofError
 from vjproof.kernel.program import Operation, Program, parts_of
 from vjproof.onnx_graph.graph import Graph
 from vjproof.onnx_graph.scalars import fold
-from vjproof.onnx_graph.sizes import Sizes, axis_size, common_sizes, product, unit_axes
+from vjproof.onnx_graph.sizes import Sizes, axis_size, common_sizes, product, total, unit_axes
 
 BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div"}
+BOUNDS = ("start", "stop")
 UNARY = {"neg": "Neg", "exp": "Exp", "erf": "Erf", "tanh": "Tanh", "logistic": "Sigmoid"}
 
 
@@ -71,6 +72,8 @@ class Lines:
         write: Callable[[Operation], str] | None = getattr(self, f"_{op.kind}", None)
         if op.kind == "broadcast":
             return self._broadcast(op)
+        if op.kind == "size":
+            raise _refusal(op.name, "a number that does not depend on how many images there are")
         if write is None:
             raise VjproofError(f"operation {op.kind}", expected="one that ONNX graphs are written for")
         return Value(write(op), self._sizes(op.name))
@@ -126,11 +129,11 @@ class Lines:
     def _slice(self, op: Operation) -> str:
         at = op.attributes["axis"]
         parts = parts_of(self._program.shape(op.arguments[0])[at])
-        bounds = [
-            sum(axis_size(part, self._program) or 0 for part in parts[: op.attributes[end]])
-            for end in ("start", "stop")
-        ]
-        numbers = [self._graph.integers([number]) for number in (*bounds, at)]
+        bounds = [total([axis_size(part, self._program) for part in parts[: op.attributes[end]]]) for end in BOUNDS]
+        known = [bound for bound in bounds if bound is not None]
+        if len(known) < len(bounds):
+            raise _refusal(op.name, "a slice whose bounds are numbers")
+        numbers = [self._graph.integers([number]) for number in (*known, at)]
         return self._graph.node("Slice", [self._whole(op.arguments[0]).name, *numbers])
 
     def _dot(self, op: Operation) -> str:
@@ -148,10 +151,10 @@ class Lines:
             product([sizes[place] for place in places])
             for sizes, places in ((x.sizes, free_x), (x.sizes, sum_x), (y.sizes, free_y))
         )
-        product = self._graph.node(
+        grouped = self._graph.node(
             "MatMul", [self._to_shape(left, [*lead, rows, summed]), self._to_shape(right, [*lead, summed, columns])]
         )
-        return self._to_shape(product, list(self._sizes(op.name)))
+        return self._to_shape(grouped, list(self._sizes(op.name)))
 
     def _permuted(self, name: str, order: Sequence[int]) -> str:
         in_order = list(order) == list(range(len(order)))
@@ -173,17 +176,27 @@ class Lines:
         value, sizes = self._values[name], self._sizes(name)
         if value.sizes == sizes:
             return value
-        shape = self._graph.integers([n for n in sizes if n is not None])
-        if None in sizes:
-            at, graph = sizes.index(None), self._graph
-            count = graph.node("Shape", [self._source], start=0, end=1)
-            around = [graph.integers([n or 0 for n in part]) for part in (sizes[:at], sizes[at + 1 :]) if part]
-            around.insert(1 if at else 0, count)
-            shape = graph.node("Concat", around, axis=0) if len(around) > 1 else count
-        return Value(self._graph.node("Expand", [value.name, shape]), sizes)
+        return Value(self._graph.node("Expand", [value.name, self._shape(name, sizes)]), sizes)
+
+    def _shape(self, name: str, sizes: Sizes) -> str:
+        """Return the name of a list of sizes; the batch in it is read off an input when the graph runs."""
+        graph = self._graph
+        if None not in sizes:
+            return graph.integers([n for n in sizes if n is not None])
+        at = sizes.index(None)
+        axis = self._program.shape(name)[at]
+        if len(axis) != 1 or not isinstance(axis[0], str):
+            raise _refusal(name, "the batch as an axis of its own where a value repeats along it")
+        parts = [graph.integers([n or 0 for n in part]) for part in (sizes[:at], sizes[at + 1 :]) if part]
+        parts.insert(1 if at else 0, graph.node("Shape", [self._source], start=0, end=1))
+        return graph.node("Concat", parts, axis=0) if len(parts) > 1 else parts[0]
 
     def _sizes(self, name: str) -> Sizes:
         sizes = tuple(axis_size(axis, self._program) for axis in self._program.shape(name))
         if sizes.count(None) > 1:
-            raise VjproofError(f"value {name}", expected="one batch axis at most", got=str(sizes))
+            raise _refusal(name, "one batch axis at most")
         return sizes
+
+
+def _refusal(name: str, expected: str) -> VjproofError:
+    return VjproofError(f"line {name}", expected=expected, got="another use of the batch")

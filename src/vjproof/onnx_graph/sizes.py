@@ -14,7 +14,7 @@ Sizes: TypeAlias = tuple[int | None, ...]
 def axis_size(axis: Any, program: Program) -> int | None:
     """Return the number of elements of an axis, or None where an atomic axis in it has no fixed size."""
     return product([
-        program.atoms[factor] if isinstance(factor, str) else _total([axis_size(part, program) for part in factor])
+        program.atoms[factor] if isinstance(factor, str) else total([axis_size(part, program) for part in factor])
         for factor in axis
     ])  # fmt: skip
 
@@ -24,7 +24,8 @@ def product(sizes: Sequence[int | None]) -> int | None:
     return None if None in sizes else prod(size for size in sizes if size is not None)
 
 
-def _total(sizes: Sequence[int | None]) -> int | None:
+def total(sizes: Sequence[int | None]) -> int | None:
+    """Return the sum, or None where one is None."""
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
