@@ -6,6 +6,7 @@ the arrays in the order of the program's arguments, weights a safetensors file o
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -13,8 +14,7 @@ import numpy as np
 def run_jax(file, inputs, weights):
     import jax.export
 
-    with open(file, "rb") as stream:
-        exported = jax.export.deserialize(bytearray(stream.read()))
+    exported = jax.export.deserialize(bytearray(Path(file).read_bytes()))
     images, *rest = inputs.values()
     return exported.call(images, *([] if weights is None else [weights]), *rest)
 
@@ -55,5 +55,4 @@ def main(jobs):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as stream:
-        main(json.load(stream))
+    main(json.loads(Path(sys.argv[1]).read_text()))

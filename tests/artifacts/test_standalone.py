@@ -87,7 +87,9 @@ def jobs_of(runtime, folder, suffix, inputs, batches, weights=None):
 
 
 @pytest.mark.parametrize("weights", ["inside", "arguments"])
-@pytest.mark.parametrize(("form", "runtime", "suffix"), [("stablehlo", "jax", ".jax"), ("onnx", "onnxruntime", ".onnx")])
+@pytest.mark.parametrize(
+    ("form", "runtime", "suffix"), [("stablehlo", "jax", ".jax"), ("onnx", "onnxruntime", ".onnx")]
+)
 def test_a_symbolic_batch_runs_for_1_3_and_7(network, inputs, enclosed, tmp_path, form, runtime, suffix, weights):
     vjproof.export(network, tmp_path, format=form, weights=weights)
     file = tmp_path / "weights.safetensors" if weights == "arguments" else None

@@ -68,6 +68,15 @@ def composed(data, sizes):
     return tape.program(pool), inputs
 
 
+def is_writable(program):
+    """Whether a graph can say how the program uses its symbolic batch."""
+    try:
+        session(program)
+    except VjproofError as refusal:
+        return "another use of the batch" not in str(refusal)
+    return True
+
+
 @settings(max_examples=120)
 @given(st.data())
 def test_the_graph_of_a_composition_computes_its_program(data):
@@ -75,13 +84,9 @@ def test_the_graph_of_a_composition_computes_its_program(data):
     program, inputs = composed(data, sizes)
     wanted = run(program, inputs, sizes)
     assume(max(float(np.max(np.abs(value))) for value in wanted) < 1e6)
-    try:
-        got = computed(program, inputs)
-    except VjproofError as refusal:
-        assert program.atoms["b"] is None  # noqa: PT017 - a symbolic batch has uses that are refused
-        assert "another use of the batch" in str(refusal)
+    if program.atoms["b"] is None and not is_writable(program):
         return
-    assert_same(got, wanted)
+    assert_same(computed(program, inputs), wanted)
 
 
 def test_a_wrong_line_is_told_apart(monkeypatch):

@@ -80,7 +80,7 @@ def test_weights_can_be_arguments_also_those_that_are_not_read(batch):
     assert_close(call(module, images, weights, d_logits), wanted, 2e-5)
     main = next(line for line in module.text.splitlines() if "@main" in line)
     assert len(re.findall(r"%arg\d+:", main)) == 2 + len(weights)
-    assert "dense<\"0x" not in module.text
+    assert 'dense<"0x' not in module.text
 
 
 @pytest.mark.parametrize(("config", "erfs"), [(make_config(depth=3), 3), (make_config(depth=3, gelu="tanh"), 0)])

@@ -90,7 +90,7 @@ class ExportedNetwork:
 
     def _entry(self, what: str, count: int) -> Fields:
         """Return the program for `count` images: one of that batch, else one of any batch."""
-        batches = {entry.values.get("batch"): entry for entry in self._programs() if entry.text("program") == what}
+        batches = {_batch(entry): entry for entry in self._programs() if entry.text("program") == what}
         if not batches:
             raise VjproofError(
                 str(self._folder), expected=f"the program {what}", got="an export without it",
@@ -150,3 +150,7 @@ def read_export(folder: str | Path) -> ExportedNetwork:
             remedy="use the release of vjproof that wrote it, or export the model again",
         )  # fmt: skip
     return ExportedNetwork(place, document)
+
+
+def _batch(entry: Fields) -> str | int | None:
+    return SYMBOLIC if entry.values.get("batch") == SYMBOLIC else entry.integer("batch")

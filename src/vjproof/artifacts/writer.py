@@ -96,13 +96,15 @@ class _Export:
         self._put(file, manifest.WEIGHTS_FILE, save(tensors))
 
     def _manifest(self, file: IO[bytes]) -> None:
-        self.record = {
+        document = {
             "format": manifest.FORMAT, "kind": self._choices.kind,
             "versions": manifest.describe_tools(self._choices, self._versions), "model": self._model,
             "weights": "inside" if self._choices.weights_inside else manifest.WEIGHTS_FILE,
             "programs": self._programs, "files": self._files,
         }  # fmt: skip
-        file.write((json.dumps(self.record, indent=2, allow_nan=False) + "\n").encode())
+        text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+        file.write(text.encode())
+        self.record = json.loads(text)
         self._advance(len(self._programs), len(self._programs))
 
     def _put(self, file: IO[bytes], name: str, data: bytes) -> None:
