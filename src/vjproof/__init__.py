@@ -26,12 +26,13 @@ _HOME = {
     "prove_vjp": "vjproof.prover.user_functions",
     "read_export": "vjproof.artifacts.reader",
     "read_image": "vjproof.images.photograph",
+    "read_stablehlo": "vjproof.stablehlo.read",
 }
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
     "certify", "denormalise", "enclose", "explain_images", "export", "load", "preprocess",
-    "prove", "prove_equal", "prove_vjp", "read_export", "read_image",
+    "prove", "prove_equal", "prove_vjp", "read_export", "read_image", "read_stablehlo",
 ]  # fmt: skip
 
 
