@@ -72,8 +72,8 @@ def check(network, inputs, enclosed, results, batches):
         assert norm_error(gradient, wanted[1]) <= AGREE
         assert gradient.dtype == np.float32
         proved = certify(network, images[6], d_logits[6], gradient=gradient[-1], enclosure=enclosed)
-        assert proved.relative <= AGREE
-        assert np.all(np.abs(gradient[-1].astype(float) - enclosed.mid) <= proved.absolute + enclosed.rad)
+        assert proved.bounds.relative <= AGREE
+        assert np.all(np.abs(gradient[-1].astype(float) - enclosed.mid) <= proved.bounds.absolute + enclosed.rad)
 
 
 def jobs_of(runtime, folder, suffix, inputs, batches, weights=None):
@@ -118,7 +118,7 @@ def test_wrong_results_are_told_apart(network, inputs, enclosed):
             check(network, inputs, enclosed, wrong, (7,))
     shifted = gradient.copy()
     shifted[-1, 0, 14, 14] += 1e-3 * np.abs(gradient[-1]).max()
-    assert certify(network, images[6], d_logits[6], gradient=shifted[-1], enclosure=enclosed).relative > AGREE
+    assert certify(network, images[6], d_logits[6], gradient=shifted[-1], enclosure=enclosed).bounds.relative > AGREE
 
 
 def test_a_script_that_loads_vjproof_is_caught(tmp_path):
