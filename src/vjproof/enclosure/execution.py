@@ -76,7 +76,7 @@ class Execution:
         costs = {op.name: self.cost(op) for op in lines}
         total, done = sum(costs.values()), 0.0
         for op in lines:
-            self._values[op.name] = self._line(op)
+            self._values[op.name] = self.line(op)
             for name in {op.name, *op.arguments} - kept:
                 if last[name] == op.name:
                     del self._values[name]
@@ -96,7 +96,8 @@ class Execution:
             return size * FUNCTION_COST
         return 1.0 if op.kind in EXACT else 1.0 + size * ELEMENT_COST
 
-    def _line(self, op: Operation) -> tuple[Array, Cut | None]:
+    def line(self, op: Operation) -> tuple[Array, Cut | None]:
+        """Return the value of one line as this process holds it, and where it is cut; those before it are known."""
         if op.kind == "input":
             return self._inputs[op.name], None
         cuts = [self._values[name][1] for name in op.arguments]

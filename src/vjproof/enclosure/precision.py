@@ -46,7 +46,7 @@ def evaluate_narrowly(
     tried = bits or min(start, MOST_BITS)
     while True:
         outputs = _attempt(program, inputs, tried, shared, advance)
-        if outputs is not None and (bits is not None or all(map(_narrow, outputs))):
+        if outputs is not None and (bits is not None or all(map(is_narrow, outputs))):
             return outputs, tried
         if bits is not None or tried >= MOST_BITS:
             raise VjproofError(
@@ -70,9 +70,10 @@ def _attempt(program: Program, inputs: Any, bits: int, processes: int, advance: 
     return outputs if all(math.isfinite(extent(balls)[1]) for balls in outputs) else None
 
 
-def _narrow(balls: Array) -> bool:
+def is_narrow(balls: Array) -> bool:
+    """Return whether an output is finite and as narrow as is wanted."""
     wide, large = extent(balls)
-    return wide <= max(RELATIVE * (large - wide), ABSOLUTE)
+    return math.isfinite(large) and wide <= max(RELATIVE * (large - wide), ABSOLUTE)
 
 
 def _two_pay(program: Program, inputs: Mapping[str, Array]) -> bool:
