@@ -10,6 +10,7 @@ import typer
 
 from vjproof.commands.certify import certify
 from vjproof.commands.explain import explain, models
+from vjproof.commands.export import export
 from vjproof.commands.options import BAD_INPUT, DONE, INTERRUPTED, NEGATIVE
 from vjproof.commands.prove import check, prove
 from vjproof.errors import VjproofError
@@ -41,7 +42,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, models, prove, check):
+for command in (explain, certify, export, models, prove, check):
     app.command()(command)
 
 

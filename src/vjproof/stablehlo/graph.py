@@ -1,8 +1,9 @@
 """The graph that a module unfolds to: tensor operations with sizes, each recorded once, data movement simplified.
 
 Kinds: input(name) const(value, element type) refused(words), the kernel's unary and binary ones, power(exponent),
-broadcast(dims) transpose(order) reshape() slice(dim, start, stop) concat(dim) reverse(dims) sum(dims) max(dims)
-dot(batch, contract). Every simplification here is an equality of arrays of real numbers.
+larger() compare(direction) select() broadcast(dims) transpose(order) reshape() slice(dim, start, stop) concat(dim)
+reverse(dims) sum(dims) max(dims) dot(batch, contract).
+Every simplification here is an equality of arrays of real numbers.
 """
 
 from __future__ import annotations
@@ -80,6 +81,13 @@ class Graph:
             return None
         key, element = attributes
         return (float.fromhex(key) if isinstance(key, str) else key), element
+
+    def is_truth(self, node: int) -> bool:
+        """Say whether a node holds truth values: a comparison, moved about."""
+        kind, inputs, _, _, _ = self.nodes[node]
+        while kind in ("broadcast", "reshape", "transpose", "slice"):
+            kind, inputs, _, _, _ = self.nodes[inputs[0]]
+        return kind == "compare"
 
     def number(self, node: int) -> Fraction | None:
         """Return the number that all entries are, where it is rational and is read as its own exact value."""

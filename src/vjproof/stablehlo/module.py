@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from vjproof.errors import VjproofError, excerpt
 from vjproof.kernel.program import Program
 from vjproof.program.interpreter import run
+from vjproof.stablehlo.branches import Condition
 
 
 class Tensor(NamedTuple):
@@ -59,8 +60,9 @@ class Module:
     """A StableHLO module as a program of the kernel, over the reals; sizes of axes are those of the module.
 
     `captured` holds constant arrays of the module that are inputs of the program: the program says what holds for any
-    numbers there. `roundings` are conversions between formats, read as the identity. `places` gives the source line,
-    where known, of each value of the program.
+    numbers there. `conditions` are what a statement about the program must be restricted to. `roundings` are
+    conversions between formats, read as the identity. `places` gives the source line, where known, of each value of
+    the program.
     """
 
     program: Program
@@ -69,6 +71,7 @@ class Module:
     captured: Mapping[str, Any]
     literals: tuple[Reading, ...]
     approximations: tuple[Approximation, ...]
+    conditions: tuple[Condition, ...]
     roundings: tuple[tuple[str, str], ...]
     places: Mapping[str, str]
     sha256: str
@@ -102,6 +105,7 @@ class Module:
         return {
             "literals": sorted({str(reading) for reading in self.literals}),
             "approximations": [str(approximation) for approximation in self.approximations],
+            "conditions": [str(condition) for condition in self.conditions],
             "roundings": sorted({f"{words}{_at(place)}" for words, place in self.roundings}),
             "captured": [f"{name} of shape {tuple(array.shape)}" for name, array in self.captured.items()],
         }

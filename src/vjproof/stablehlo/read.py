@@ -10,11 +10,12 @@ from typing import Literal, NamedTuple
 from vjproof.errors import VjproofError, excerpt
 from vjproof.program.recorder import program_of
 from vjproof.stablehlo.axis_inference import Dimensions
+from vjproof.stablehlo.branches import Condition, settle_choices
 from vjproof.stablehlo.graph import Graph
+from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import Lowering
 from vjproof.stablehlo.module import Approximation, Module, Reading, Tensor
 from vjproof.stablehlo.module_document import FLOATS, Function
-from vjproof.stablehlo.parse import parse_module
 from vjproof.stablehlo.unfold import Unfolding
 from vjproof.stablehlo.values import Captured, Value
 
@@ -49,6 +50,7 @@ class _Read:
     outputs: list[int]
     live: list[int]
     classes: dict[int, list[int]]
+    conditions: list[Condition]
 
 
 def read_stablehlo(source: Source, function: str = "main") -> Module:
@@ -110,7 +112,7 @@ def read_pair(
 def _unfold(source: Source, name: str, dimensions: Dimensions, where: str) -> _Read:
     from vjproof.stablehlo.subset import SUBSET
 
-    functions = parse_module(source, where)
+    functions = PARSER.parse(source, where)
     if name not in functions:
         known = ", ".join(functions) or "none"
         raise VjproofError(where, expected=f"a function {excerpt(repr(name), 40)}", got=excerpt(known, 100))
@@ -129,12 +131,14 @@ def _unfold(source: Source, name: str, dimensions: Dimensions, where: str) -> _R
     results = [unfolding.node(value) for value in unfolding.call(name, arguments, 0, where)]
     if not results:
         raise VjproofError(f"{where}, function {name}", expected="at least one result", got="none")
+    graph, ends, conditions = settle_choices(graph, [*inputs, *results])
+    unfolding.graph, inputs, results = graph, ends[: len(inputs)], ends[len(inputs) :]
     live = sorted({*graph.live(results), *inputs})
     for node in live:
         if 0 in graph.shape(node):
             raise VjproofError(f"{where}, {graph.nodes[node].place}", expected="axes with at least one element",
                                got=str(graph.shape(node)))  # fmt: skip
-    return _Read(source, function, unfolding, inputs, results, live, dimensions.add(graph, live))
+    return _Read(source, function, unfolding, inputs, results, live, dimensions.add(graph, live), conditions)
 
 
 def _end(module: _Read, end: End, where: str) -> int:
@@ -183,6 +187,7 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
         approximations=tuple(
             Approximation(kind, f"composite chlo.{kind}", None, place) for kind, _, _, place in unfolding.composites
         ),
+        conditions=tuple(module.conditions),
         roundings=tuple(dict.fromkeys(unfolding.declared)),
         places=lowering.places,
         sha256=hashlib.sha256(text).hexdigest(),

@@ -14,6 +14,10 @@ from vjproof.stablehlo.module_document import FLOATS, INTEGERS, Block, Function,
 from vjproof.stablehlo.values import Captured, Known, Value, as_node, refuse
 
 MOST_KNOWN = 2**28  # numbers of known arrays, in all
+PASSING = {  # operations that may leave an operand unused
+    "func.call", "stablehlo.composite", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.select",
+    "stablehlo.optimization_barrier",
+}  # fmt: skip
 LARGEST = 2**40  # elements of one tensor; none of them is made here
 
 
@@ -74,6 +78,8 @@ class Unfolding:
             for kind in operation.types:
                 if reason := _unreadable(kind):
                     return self.refused(operation, f"a result of type {reason}", operands)
+            if operation.name not in PASSING and any(map(self.is_refused, operands)):
+                return self.refused(operation, "an operand that is refused", operands)
             entry = self.table.get(operation.name)
             if entry is None:
                 return self.refused(operation, "not in the subset that is read", operands)
@@ -84,6 +90,10 @@ class Unfolding:
             return results
         finally:
             graph.place = place
+
+    def is_refused(self, value: Value) -> bool:
+        """Say whether a value is one that no program can state."""
+        return not isinstance(value, Known) and self.graph.nodes[value].kind == "refused"
 
     def refused(self, operation: Operation, why: str, operands: Sequence[Value]) -> list[Value]:
         """Return refused values for the results of an operation."""
