@@ -30,8 +30,10 @@ def run_iree(file, inputs, weights):
     import iree.compiler
     import iree.runtime
 
-    # No instructions of one processor: the tests must pass on all of them.
-    compiled = iree.compiler.compile_file(file, target_backends=["llvm-cpu"], input_type="stablehlo")
+    generic = ["--iree-llvmcpu-target-cpu=generic"]
+    compiled = iree.compiler.compile_file(
+        file, target_backends=["llvm-cpu"], input_type="stablehlo", extra_args=generic
+    )
     module = iree.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
     images, *rest = inputs.values()
     flat = [weights[name] for name in sorted(weights)] if weights else []

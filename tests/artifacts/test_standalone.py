@@ -61,64 +61,74 @@ def run_alone(jobs, folder):
     return [np.load(job["output"]) for job in listed]
 
 
-def check(network, inputs, enclosed, results, batches):
-    """Compare logits and gradients, one pair for each batch, with the library's; certify the last image's gradient."""
+def check(network, inputs, enclosed, what, batch, result):
+    """Compare one program's result on the last images with the library's; certify the last image's gradient."""
     images, d_logits = inputs
-    for index, batch in enumerate(batches):
-        logits, gradient = results[2 * index : 2 * index + 2]
-        given = images[7 - batch :], d_logits[7 - batch :]
-        wanted = network.logits_and_gradient(*given, engine="numpy", dtype="float32")
-        assert norm_error(logits, wanted[0]) <= AGREE
-        assert norm_error(gradient, wanted[1]) <= AGREE
-        assert gradient.dtype == np.float32
-        proved = certify(network, images[6], d_logits[6], gradient=gradient[-1], enclosure=enclosed)
+    logits, gradient = network.logits_and_gradient(images[-batch:], d_logits[-batch:], engine="numpy", dtype="float32")
+    assert result.dtype == np.float32
+    assert norm_error(result, logits if what == "forward" else gradient) <= AGREE
+    if what == "gradient":
+        proved = certify(network, images[6], d_logits[6], gradient=result[-1], enclosure=enclosed).bounds
         assert proved.relative <= AGREE
-        assert np.all(np.abs(gradient[-1].astype(float) - enclosed.mid) <= proved.absolute + enclosed.rad)
+        assert np.all(np.abs(result[-1].astype(float) - enclosed.mid) <= proved.absolute + enclosed.rad)
 
 
-def jobs_of(runtime, folder, suffix, inputs, batches, weights=None):
+def run_and_check(network, inputs, enclosed, folder, runtime, suffix, programs, weights):
+    """Run programs (name, batch) without vjproof and check each."""
     images, d_logits = inputs
+    file = folder / "weights.safetensors" if weights == "arguments" else None
     jobs = []
-    for batch in batches:
-        given = {"images": images[7 - batch :]}
-        jobs.append((runtime, folder / f"forward{suffix}", weights, given))
-        jobs.append((runtime, folder / f"gradient{suffix}", weights, {**given, "d_logits": d_logits[7 - batch :]}))
-    return jobs
+    for what, batch in programs:
+        more = {"d_logits": d_logits[-batch:]} if what == "gradient" else {}
+        jobs.append((runtime, folder / f"{what}{suffix}", file, {"images": images[-batch:], **more}))
+    for (what, batch), result in zip(programs, run_alone(jobs, folder), strict=True):
+        check(network, inputs, enclosed, what, batch, result)
 
 
-@pytest.mark.parametrize("weights", ["inside", "arguments"])
+@pytest.mark.parametrize(
+    ("weights", "programs"),
+    [
+        ("inside", [("forward", 3), ("gradient", 1), ("gradient", 3), ("gradient", 7)]),
+        ("arguments", [("gradient", 3)]),
+    ],
+)
 @pytest.mark.parametrize(
     ("form", "runtime", "suffix"), [("stablehlo", "jax", ".jax"), ("onnx", "onnxruntime", ".onnx")]
 )
-def test_a_symbolic_batch_runs_for_1_3_and_7(network, inputs, enclosed, tmp_path, form, runtime, suffix, weights):
+def test_a_symbolic_batch_runs_for_1_3_and_7(
+    network, inputs, enclosed, tmp_path, form, runtime, suffix, weights, programs
+):
     vjproof.export(network, tmp_path, format=form, weights=weights)
-    file = tmp_path / "weights.safetensors" if weights == "arguments" else None
-    batches = (1, 3, 7) if weights == "inside" else (3,)
-    results = run_alone(jobs_of(runtime, tmp_path, suffix, inputs, batches, file), tmp_path)
-    check(network, inputs, enclosed, results, batches)
+    run_and_check(network, inputs, enclosed, tmp_path, runtime, suffix, programs, weights)
 
 
 @pytest.mark.parametrize(
-    ("runtime", "suffix", "weights"),
-    [("jax", ".jax", "inside"), ("iree", ".mlirbc", "inside"), ("iree", ".mlir", "arguments")],
+    ("runtime", "suffix", "weights", "programs"),
+    [
+        ("jax", ".jax", "inside", ["gradient"]),
+        ("iree", ".mlirbc", "inside", ["forward", "gradient"]),
+        ("iree", ".mlir", "arguments", ["gradient"]),
+    ],
 )
-def test_a_fixed_batch_runs(network, inputs, enclosed, tmp_path, runtime, suffix, weights):
+def test_a_fixed_batch_runs(network, inputs, enclosed, tmp_path, runtime, suffix, weights, programs):
     vjproof.export(network, tmp_path, format="stablehlo", batch=2, weights=weights)
-    file = tmp_path / "weights.safetensors" if weights == "arguments" else None
-    results = run_alone(jobs_of(runtime, tmp_path, f"-batch2{suffix}", inputs, (2,), file), tmp_path)
-    check(network, inputs, enclosed, results, (2,))
+    pairs = [(what, 2) for what in programs]
+    run_and_check(network, inputs, enclosed, tmp_path, runtime, f"-batch2{suffix}", pairs, weights)
 
 
 def test_wrong_results_are_told_apart(network, inputs, enclosed):
-    images, d_logits = inputs
-    logits, gradient = network.logits_and_gradient(images, d_logits, engine="numpy", dtype="float32")
-    check(network, inputs, enclosed, [logits, gradient], (7,))
-    for wrong in ([logits * 1.0001, gradient], [logits, gradient[::-1]], [logits, gradient * 1.0001]):
-        with pytest.raises(AssertionError):
-            check(network, inputs, enclosed, wrong, (7,))
+    logits, gradient = network.logits_and_gradient(*inputs, engine="numpy", dtype="float32")
     shifted = gradient.copy()
     shifted[-1, 0, 14, 14] += 1e-3 * np.abs(gradient[-1]).max()
-    assert certify(network, images[6], d_logits[6], gradient=shifted[-1], enclosure=enclosed).relative > AGREE
+    check(network, inputs, enclosed, "forward", 7, logits)
+    check(network, inputs, enclosed, "gradient", 7, gradient)
+    wrong = [("forward", logits * np.float32(1.0001))]
+    wrong += [("gradient", array) for array in (gradient[::-1], gradient * np.float32(1.0001), shifted)]
+    for what, result in wrong:
+        with pytest.raises(AssertionError):
+            check(network, inputs, enclosed, what, 7, result)
+    proved = certify(network, inputs[0][6], inputs[1][6], gradient=shifted[-1], enclosure=enclosed).bounds
+    assert proved.relative > AGREE
 
 
 def test_a_script_that_loads_vjproof_is_caught(tmp_path):
