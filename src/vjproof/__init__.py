@@ -18,18 +18,22 @@ _HOME = {
     "VjproofError": "vjproof.errors",
     "certify": "vjproof.certification.certification",
     "enclose": "vjproof.certification.certification",
+    "enclose_module": "vjproof.certification.module",
+    "export": "vjproof.artifacts.writer",
     "denormalise": "vjproof.images.network_input",
     "preprocess": "vjproof.images.network_input",
     "prove": "vjproof.prover.registry",
     "prove_equal": "vjproof.prover.user_functions",
     "prove_vjp": "vjproof.prover.user_functions",
+    "read_export": "vjproof.artifacts.reader",
     "read_image": "vjproof.images.photograph",
+    "read_stablehlo": "vjproof.stablehlo.read",
 }
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "certify", "denormalise", "enclose", "explain_images", "load", "preprocess",
-    "prove", "prove_equal", "prove_vjp", "read_image",
+    "certify", "denormalise", "enclose", "enclose_module", "explain_images", "export", "load", "preprocess",
+    "prove", "prove_equal", "prove_vjp", "read_export", "read_image", "read_stablehlo",
 ]  # fmt: skip
 
 

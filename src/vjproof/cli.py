@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from vjproof.commands.certify import certify
+from vjproof.commands.enclose_module import enclose_module
 from vjproof.commands.explain import explain, models
+from vjproof.commands.export import export
 from vjproof.commands.options import BAD_INPUT, DONE, INTERRUPTED, NEGATIVE
 from vjproof.commands.prove import check, prove
 from vjproof.errors import VjproofError
@@ -41,7 +43,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, models, prove, check):
+for command in (explain, certify, enclose_module, export, models, prove, check):
     app.command()(command)
 
 

@@ -58,6 +58,9 @@ def print_audits(audits: Records, *, as_json: bool) -> None:
         if audit["reason"]:
             complain(f"{audit['path']}: refused, {audit['reason']}")
             continue
+        if audit.get("kind") == "enclosure":
+            _print_enclosure(audit)
+            continue
         said = f"{audit['theorem']} {audit['variant'] and '[' + audit['variant'] + ']'}".strip()
         say(f"{audit['path']}: {said + ': ' + audit['words'] if said else 'programs of its own'}")
         for line in audit["statement"]:
@@ -68,8 +71,17 @@ def print_audits(audits: Records, *, as_json: bool) -> None:
     say(f"{stand} of {len(audits)} certificates stand")
 
 
+def _print_enclosure(audit: Mapping[str, Any]) -> None:
+    say(f"{audit['path']}: enclosure")
+    for line in audit["statement"]:
+        say(f"  {line}")
+    say("  digests and bounds agree with the stored numbers; these were not computed again")
+
+
 def _verdict(audit: Mapping[str, Any]) -> str:
-    return "refused" if audit["reason"] else "proved"
+    if audit["reason"]:
+        return "refused"
+    return "bounded" if audit.get("kind") == "enclosure" else "proved"
 
 
 def _table(columns: Mapping[str, Any], rows: Sequence[Sequence[str]]) -> None:
