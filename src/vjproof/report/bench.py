@@ -66,7 +66,7 @@ def document(record: Mapping[str, Any]) -> str:
         "# Benchmarks", "",
         f"Written by `{command}`. Every contestant runs in a process of its own; they take turns,",
         f"{plan['rounds']} rounds. Figures are medians over the rounds; a ratio is taken within each round, and its",
-        "median told. Only ratios count on a machine that does other work: the load before and after each table says how",
+        "median told. Only ratios count on a machine that does other work: the load around each table says how",
         "much it did.", "",
         f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, {versions}.", "",
     ]  # fmt: skip
