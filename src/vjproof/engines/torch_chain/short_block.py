@@ -1,7 +1,8 @@
 """The last block where the head reads r leading rows: queries, MLP and residual for those rows alone, and no keys.
 
 With few queries the products associate the other way, so that keys and values of all rows are never computed:
-Q K^T = (Q W_k^T) xh^T, and P V = (P xh) W_v; their biases are folded away (`weights`).  Reverse, with U = Q W_k^T, G = d_O W_v^T:
+Q K^T = (Q W_k^T) xh^T, and P V = (P xh) W_v; their biases are folded away (`weights`).
+Reverse, with U = Q W_k^T, G = d_O W_v^T:
 d_P = G xh^T, d_S = softmax pullback of d_P;  d_xh = P^T G + d_S^T U, and d_Q = (d_S xh) W_k for the r rows.
 """
 
