@@ -154,8 +154,9 @@ def main() -> None:
     if given.page:
         write(json.loads(FIGURES.read_text()))
     elif len(given.names) == 1:
+        figures = measure(given.names[0])
         known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-        write({**known, given.names[0]: measure(given.names[0])})
+        write({**known, given.names[0]: figures})
     else:
         for name in given.names or NAMES:
             subprocess.run([sys.executable, __file__, name], check=True)

@@ -105,7 +105,8 @@ class Execution:
         if op.name in self._choices.comparisons:
             return self._chosen(*self._choices.comparisons[op.name])
         if op.kind == "input":
-            return self._inputs[op.name], None
+            values = self._inputs[op.name]
+            return _balls(values) if values.ndim < 2 else values, None  # vectors are repeated along many rows
         cuts = [self._values[name][1] for name in op.arguments]
         counts = [self._counts[name] for name in op.arguments]
         shapes = [self._program.shape(name) for name in op.arguments]
