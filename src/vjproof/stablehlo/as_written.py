@@ -18,7 +18,9 @@ from vjproof.kernel.program import Program, Shape
 from vjproof.program.axes import shape_data
 from vjproof.program.recorder import program_of
 from vjproof.stablehlo.axis_inference import Dimensions
+from vjproof.stablehlo.control import composite
 from vjproof.stablehlo.graph import Graph, Node
+from vjproof.stablehlo.graph_arithmetic import unary
 from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import Lowering
 from vjproof.stablehlo.module import Tensor
@@ -28,6 +30,7 @@ from vjproof.stablehlo.unfold import Call, Unfolding
 from vjproof.stablehlo.values import Captured, Value
 
 COMPOSITE = "stablehlo.composite"
+FUNCTIONS = {"chlo.erf": "erf", "chlo.erfc": "erfc"}
 INFINITE = (float("inf"), float("-inf"))
 
 
@@ -62,7 +65,7 @@ def read_as_written(source: Source, function: str = "main", *, bodies: bool = Tr
     if function not in functions:
         raise VjproofError(where, expected=f"a function {function[:40]!r}", got=", ".join(functions)[:100] or "none")
     block, labels = functions[function].block, functions[function].labels
-    table = {**SUBSET, COMPOSITE: SUBSET[COMPOSITE]._replace(handler=_body)} if bodies else SUBSET
+    table = SUBSET if bodies else {**SUBSET, COMPOSITE: SUBSET[COMPOSITE]._replace(handler=_by_name)}
     unfolding = Unfolding(functions, graph, captured, table)
     inputs = []
     for place, kind in enumerate(block.types):
@@ -100,10 +103,12 @@ def read_as_written(source: Source, function: str = "main", *, bodies: bool = Tr
     )  # fmt: skip
 
 
-def _body(call: Call) -> list[Value]:
-    """Return what a composite's decomposition returns, whatever its name is."""
-    body = str(call.attributes.get("decomposition"))
-    return call.unfolding.call(body, call.operands, call.depth + 1, call.where)
+def _by_name(call: Call) -> list[Value]:
+    """Return erf or erfc for the composite of that name, and what the decomposition returns for any other."""
+    function = FUNCTIONS.get(str(call.attributes.get("name")))
+    if function and len(call.operands) == 1:
+        return [unary(call.graph, function, call.node(0))]
+    return composite(call)
 
 
 class _Exact(Graph):
