@@ -36,7 +36,8 @@ from vjproof.vit.params import map_tensors, named_tensors, random_params
 from vjproof.vit.trained_like import trained_like_params
 
 WAYS = [("numpy", "float64"), ("jax", "float64"), ("torch", "float64"), ("numpy", "float32"), ("jax", "float32"),
-        ("torch", "float32"), ("jax", "bfloat16"), ("torch", "bfloat16")]  # fmt: skip
+        ("torch", "float32"), ("numpy", "bfloat16"), ("jax", "bfloat16"),
+        ("torch", "bfloat16")]  # fmt: skip
 
 
 def network(name: str) -> Classifier:

@@ -14,8 +14,10 @@ def certify(
     model: Annotated[str, typer.Argument(help="A built-in model, a weights file, or a folder.")],
     image: Annotated[Path, typer.Argument(help="A picture.")],
     target: Annotated[str, typer.Option(help="top1, a class index or name, or margin:A-B.")] = "top1",
-    engine: Annotated[list[str], typer.Option(help="auto or an engine's name; repeat it to rank several.")] = ["auto"],  # noqa: B006 - typer reads the default from the signature
-    dtype: Annotated[list[str], typer.Option(help="What engines compute in; repeat it to rank several.")] = ["float32"],  # noqa: B006
+    engine: Annotated[list[str], typer.Option(help="auto, numpy, jax or torch; repeat it to rank several.")] = ["auto"],  # noqa: B006 - typer reads the default from the signature
+    dtype: Annotated[list[str], typer.Option(help="float32, float64 or bfloat16; repeat it to rank several.")] = [
+        "float32"
+    ],  # noqa: B006
     gradient: Annotated[
         list[Path] | None,
         typer.Option(
