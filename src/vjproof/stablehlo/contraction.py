@@ -7,7 +7,7 @@ import math
 from vjproof.stablehlo.graph_arithmetic import binary, dot, maximum, minimum, total, unary
 from vjproof.stablehlo.module_document import FLOATS
 from vjproof.stablehlo.unfold import Call
-from vjproof.stablehlo.values import Known, Value
+from vjproof.stablehlo.values import Known, Value, number_type
 
 MOST_FACTORS = 256  # of a product along an axis, which is written out
 
@@ -71,8 +71,6 @@ def _reduce_known(call: Call, body: str, dims: list[int]) -> list[Value]:
                 "and": np.logical_and, "or": np.logical_or}[body]  # fmt: skip
     if arrays is None or (body in ("and", "or") and call.element != "i1"):
         return call.refuse(f"{call.element} numbers that depend on inputs")
-    from vjproof.stablehlo.elementwise import number_type
-
     number = number_type(call.element)
     result = function(function.reduce(arrays[0].astype(number), axis=tuple(dims)), arrays[1].astype(number))
     return [Known(np.asarray(result).astype(number), call.element)]

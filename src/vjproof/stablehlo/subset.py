@@ -47,6 +47,7 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.exponential": Entry(of_unary("exp"), "exp"),
     "stablehlo.exponential_minus_one": Entry(of_floats(elementwise.exponential_minus_one), "exp(x) - 1"),
     "stablehlo.gather": Entry(indexing.gather, "slices and concat at known places, along each dimension by itself"),
+    "stablehlo.get_dimension_size": Entry(movement.get_dimension_size, "a known number"),
     "stablehlo.if": Entry(control.case, "the branch of a known truth value"),
     "stablehlo.iota": Entry(movement.iota, "known numbers"),
     "stablehlo.logistic": Entry(of_unary("logistic"), "logistic"),
