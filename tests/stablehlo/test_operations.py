@@ -53,6 +53,14 @@ def test_reductions(name, axis):
     assert gap(read_stablehlo(lowered(function, *arguments)), function, *arguments) < 1e-12
 
 
+def test_a_start_value_that_is_not_neutral_is_refused():
+    text = lowered(lambda x: x.sum(), *arrays((3,)))
+    wrong = text.replace("0.000000e+00", "1.000000e+00")
+    assert wrong != text
+    with pytest.raises(VjproofError, match="does not start from 0"):
+        read_stablehlo(wrong)
+
+
 @pytest.mark.parametrize("batch", [((), ()), ((0,), (0,)), ((1,), (2,))])
 @pytest.mark.parametrize("contract", [((), ()), ((2,), (1,)), ((2, 3), (1, 3))])
 def test_every_form_of_a_dot(batch, contract):
