@@ -66,8 +66,9 @@ def _load(one: Mapping[str, Any]) -> str:
 def _extrapolation(figures: Mapping[str, Any]) -> str:
     reference, base = figures[REFERENCE], work(TINY)
     lines = [
-        f"A block of ViT-Tiny/224 takes {_block_seconds(reference):.1f} s, its reverse included, in the run above. At equal",
-        "depth the time grows with the number of multiplications, so that from ViT-Tiny follows, in processor seconds:", "",
+        f"A block of ViT-Tiny/224 takes {_block_seconds(reference):.1f} s, its reverse included, in the run above. At",
+        "equal depth the time grows with the number of multiplications, so that from ViT-Tiny follows, in processor",
+        "seconds:", "",
         "| network | multiplications, relative | extrapolated | measured |", "|---|---|---|---|",
     ]  # fmt: skip
     for name, config in {REFERENCE: TINY, "ViT-S/224, random": SMALL, "ViT-B/224": BASE}.items():
