@@ -105,7 +105,8 @@ def test_an_interrupt_leaves_no_file_and_no_process(tmp_path, monkeypatch):
 
 
 SCRIPT = """
-import subprocess
+import signal, subprocess
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 from tests.enclosure.test_two_processes import BITS, NETS, network
 from vjproof.enclosure.evaluate import evaluate
 class Told(subprocess.Popen):
@@ -133,6 +134,7 @@ def test_an_end_of_the_first_process_ends_the_second(how):
         first.wait(timeout=60)
     finally:
         first.kill()
+        first.wait()
         first.stdout.close()
     for _ in range(300):
         if not alive(second):
