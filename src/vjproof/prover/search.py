@@ -37,7 +37,7 @@ def prove_programs(
     import numpy as np
 
     began = time.perf_counter()
-    from vjproof.prover.refute import refute
+    from vjproof.prover.refute import refute, refute_in_balls
 
     numbers = Numbers(forward, second, wrt, cotangents, positive)
     if not _finite(numbers):
@@ -68,7 +68,9 @@ def prove_programs(
             return Result(NOT_PROVED, reason=str(refusal), seconds=time.perf_counter() - began)
         count = len(attempt.steps) + len(attempt.comparison.definition) + len(second.outputs)
         return Result(PROVED, tuple(statement), certificate, None, "", count, time.perf_counter() - began)
-    return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
+    counterexample = refute_in_balls(numbers, wrt, cotangents)
+    status = NOT_PROVED if counterexample is None else REFUTED
+    return Result(status, counterexample=counterexample, reason=reason, seconds=time.perf_counter() - began)
 
 
 def certify(

@@ -1,0 +1,75 @@
+"""The two modules of a question as programs, their inputs called as the modules call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vjproof.kernel.program import Program
+from vjproof.program.recorder import program_data, program_of
+from vjproof.stablehlo.module import Module
+from vjproof.stablehlo.read import read_pair
+from vjproof.validation.question import Question
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,59}")
+LINE = re.compile(r"v\d+")
+
+
+@dataclass(frozen=True)
+class ReadPair:
+    """A question's modules as Programs over common axes; `modules` holds what was read as something else."""
+
+    forward: Program
+    gradient: Program
+    wrt: tuple[str, ...]
+    cotangents: tuple[str, ...]
+    modules: tuple[Module, Module]
+    places: tuple[Mapping[str, str], Mapping[str, str]] = field(default=({}, {}))
+
+    def declarations(self) -> dict[str, list[str]]:
+        """Return, in words, what was read as something else in either module, each once."""
+        kinds: dict[str, list[str]] = {}
+        for module in self.modules:
+            for kind, lines in module.declarations().items():
+                kinds[kind] = list(dict.fromkeys([*kinds.get(kind, []), *lines]))
+        return kinds
+
+
+def read(question: Question) -> ReadPair:
+    """Return a question's modules as programs; VjproofError as `stablehlo.read.read_pair`."""
+    forward, gradient = read_pair(question.forward, question.gradient, question.links())
+    names = _names(forward, gradient)
+    return ReadPair(
+        renamed(forward.program, names), renamed(gradient.program, names),
+        tuple(names.get(name, name) for name in (forward.inputs[place].name for place in question.wrt)),
+        tuple(names.get(name, name) for name in (gradient.inputs[place].name for place in question.cotangents)),
+        (forward, gradient),
+        ({names.get(n, n): place for n, place in forward.places.items()},
+         {names.get(n, n): place for n, place in gradient.places.items()}),
+    )  # fmt: skip
+
+
+def _names(forward: Module, gradient: Module) -> dict[str, str]:
+    """Return a readable name for each input that the forward module labels: `params['w']` as params.w."""
+    taken = {tensor.name for module in (forward, gradient) for tensor in module.inputs}
+    taken |= {name for module in (forward, gradient) for name in module.program.operations}
+    names: dict[str, str] = {}
+    for tensor in forward.inputs:
+        name = re.sub(r"[^A-Za-z0-9_]+", ".", tensor.label).strip(".")
+        if NAME.fullmatch(name) and not LINE.fullmatch(name) and name not in taken:
+            taken.add(name)
+            names[tensor.name] = name
+    return names
+
+
+def renamed(program: Program, names: Mapping[str, str]) -> Program:
+    """Return a program with values called by other names."""
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    data: dict[str, Any] = program_data(program)
+    lines = [[new(name), kind, [new(a) for a in arguments], attributes] for name, kind, arguments, attributes in data["lines"]]
+    return program_of({**data, "lines": lines, "outputs": [new(name) for name in data["outputs"]]})

@@ -1,0 +1,105 @@
+"""The answer about a gradient: proved, refuted or not proved, with what it rests on, in words and as files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vjproof.prover.certificate_file import write_certificates
+from vjproof.prover.result import NOT_PROVED, PROVED, Counterexample
+from vjproof.validation.source import Source
+
+MOST_LINES = 12  # of one kind that are printed
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Whether a gradient is the vector-Jacobian product of a function, for all real inputs.
+
+    `statement` is what is proved, in the kernel's words; `declared` lists what was read as something else, by kind
+    (literals, approximations, roundings, captured, branches); `reason` says what resisted, with its source line;
+    `modules` holds both modules ("forward", "gradient") as they were read.
+    """
+
+    status: str
+    statement: tuple[str, ...] = ()
+    certificate: dict[str, Any] | None = None
+    counterexample: Counterexample | None = None
+    reason: tuple[str, ...] = ()
+    declared: Mapping[str, list[str]] = field(default_factory=dict)
+    modules: Mapping[str, Source] = field(default_factory=dict)
+    equalities: int = 0
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.status == PROVED
+
+    def lines(self) -> list[str]:
+        """Return the answer in words, without its first word."""
+        if self.counterexample is not None:
+            return [*self.reason, str(self.counterexample), *(f"where {line}" for line in self.counterexample.lines())]
+        if self.status == NOT_PROVED:
+            return list(self.reason)
+        said = shortened(list(self.statement))
+        for kind, words in self.declared.items():
+            said += shortened([f"{_DECLARED[kind]} {line}" for line in words])
+        return said
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.status}:", *(f"  {line}" for line in self.lines())])
+
+    def save(self, folder: str | Path, name: str = "certificate") -> list[Path]:
+        """Write the certificate (name.json) and both modules, which it names by SHA-256, and return the paths.
+
+        `vjproof check` reads all three again. VjproofError where it is not proved, or the folder cannot be written.
+        """
+        from vjproof.errors import VjproofError
+
+        if self.certificate is None:
+            raise VjproofError("save", expected="a proved answer", got=self.status)
+        return write_certificates(Path(folder), {f"{name}.json": self.certificate}, module_files(self.modules))
+
+    def record(self) -> dict[str, Any]:
+        """Return the answer as a JSON-ready record."""
+        example = self.counterexample
+        shown = None if example is None else {
+            "output": example.output, "entry": list(example.entry), "expected": example.expected, "got": example.got,
+            "confirmed": example.confirmed, "inputs": {n: a.tolist() for n, a in example.inputs.items() if a.size <= 10**5},
+        }  # fmt: skip
+        return {
+            "status": self.status, "statement": list(self.statement), "reason": list(self.reason),
+            "declared": dict(self.declared), "counterexample": shown, "equalities": self.equalities,
+            "seconds": round(self.seconds, 3), "digests": (self.certificate or {}).get("digests"),
+        }  # fmt: skip
+
+
+_DECLARED = {
+    "literals": "Literal:", "approximations": "Approximation, read as exact:", "roundings": "Rounding, left out:",
+    "captured": "Holds for any numbers in the constant", "branches": "Branch:",
+}  # fmt: skip
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """Return lines with the middle of a long list left out, and long lines cut."""
+    cut = [line if len(line) <= 300 else f"{line[:200]} ... {line[-80:]}" for line in lines]
+    if len(cut) <= MOST_LINES:
+        return cut
+    return [*cut[: MOST_LINES - 3], f"... ({len(cut) - MOST_LINES + 1} more)", *cut[-2:]]
+
+
+def sha256(source: Source) -> str:
+    """Return the SHA-256 of a module's bytes."""
+    return hashlib.sha256(source.encode() if isinstance(source, str) else source).hexdigest()
+
+
+def file_name(source: Source) -> str:
+    """Return the name of a module's file beside a certificate: the first digits of its SHA-256."""
+    return f"{sha256(source)[:16]}.mlir"
+
+
+def module_files(modules: Mapping[str, Source]) -> dict[str, bytes]:
+    """Return the modules by the names of their files."""
+    return {file_name(source): source.encode() if isinstance(source, str) else source for source in modules.values()}
