@@ -1,4 +1,7 @@
-"""Write docs/theorems.md and the kernel's table in docs/trust.md; `--check` only says whether both are up to date."""
+"""Write docs/theorems.md, docs/stablehlo-subset.md and the kernel's table in docs/trust.md.
+
+`--check` only says whether all are up to date.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from types import FrameType
 from vjproof.errors import VjproofError
 from vjproof.prover.registry import record_variant, theorems
 from vjproof.prover.ties.tie import Tie
+from vjproof.stablehlo.subset_page import subset_page
 
 ROOT = Path(__file__).resolve().parents[1]
 THEOREMS, TRUST = ROOT / "docs" / "theorems.md", ROOT / "docs" / "trust.md"
+SUBSET_PAGE = ROOT / "docs" / "stablehlo-subset.md"
 KERNEL = ROOT / "src" / "vjproof" / "kernel"
 START, END = "<!-- kernel: written by tools/generate_docs.py -->\n", "<!-- end -->"
 RECORDED = ("vjproof.layers.", "vjproof.vit.")
@@ -98,23 +103,36 @@ def _cell(text: str) -> str:
 
 def kernel_table() -> str:
     """Return the kernel's files, what each holds, and how long it is, as a table."""
-    rows, total = [], 0
+    rows, counts = [], []
     for path in sorted(KERNEL.glob("*.py")):
         text = path.read_text(encoding="utf-8")
-        lines = len(text.splitlines())
-        total += lines
+        counts.append((len(text.splitlines()), code_lines(text)))
         words = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-        rows.append(f"   | `kernel/{path.name}` | {lines} | {_cell(words)} |")
-    return "\n".join(
-        ["   | file | lines | what it holds |", "   |---|---|---|", *rows, f"   | in all | {total} | |", ""]
-    )
+        rows.append(f"   | `kernel/{path.name}` | {counts[-1][0]} | {counts[-1][1]} | {_cell(words)} |")
+    lines, code = map(sum, zip(*counts, strict=True))
+    head = ["   | file | lines | of code | what it holds |", "   |---|---|---|---|"]
+    return "\n".join([*head, *rows, f"   | in all | {lines} | {code} | |", ""])
+
+
+def code_lines(source: str) -> int:
+    """Return how many lines of a source text are neither blank nor docstring nor comment alone."""
+    silent = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            silent |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = enumerate((line.strip() for line in source.splitlines()), 1)
+    return sum(1 for number, line in lines if line and not line.startswith("#") and number not in silent)
 
 
 def documents() -> dict[Path, str]:
     """Return what each document must hold."""
     trust = TRUST.read_text(encoding="utf-8")
     before, _, rest = trust.partition(START)
-    return {THEOREMS: page(), TRUST: f"{before}{START}{kernel_table()}{END}{rest.partition(END)[2]}"}
+    return {
+        THEOREMS: page(),
+        SUBSET_PAGE: subset_page(),
+        TRUST: f"{before}{START}{kernel_table()}{END}{rest.partition(END)[2]}",
+    }
 
 
 def main() -> int:

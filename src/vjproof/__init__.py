@@ -24,12 +24,13 @@ _HOME = {
     "prove_equal": "vjproof.prover.user_functions",
     "prove_vjp": "vjproof.prover.user_functions",
     "read_image": "vjproof.images.photograph",
+    "read_stablehlo": "vjproof.stablehlo.read",
 }
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
     "certify", "denormalise", "enclose", "explain_images", "load", "preprocess",
-    "prove", "prove_equal", "prove_vjp", "read_image",
+    "prove", "prove_equal", "prove_vjp", "read_image", "read_stablehlo",
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from vjproof.enclosure import balls
 from vjproof.enclosure.balls import ball_constant, ball_power, balls_of, outward, radius, upper
-from vjproof.enclosure.evaluate import FUNCTIONS
+from vjproof.enclosure.functions import FUNCTIONS
 from vjproof.errors import VjproofError
 
 TRUE = {

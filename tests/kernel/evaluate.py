@@ -6,6 +6,8 @@ import math
 import numpy as np
 import scipy.special
 
+from vjproof.kernel.atoms import Variable
+
 
 def factor_size(factor, sizes):
     """Return the number of elements of a factor: an atomic axis, or a tuple of parts (a union)."""
@@ -29,9 +31,9 @@ class Evaluator:
 
     def index(self, index, env):
         """Return the number of an index: a variable's value, or the place of an embedded part in its union."""
-        if index[0] == "v":
-            return env[index[1]]
-        _, union, start, stop, inner = index
+        if isinstance(index, Variable):
+            return env[index.name]
+        union, start, stop, inner = index
         before = sum(axis_size(part, self.sizes) for part in union[:start])
         if stop - start > 1:
             return before + self.index(inner[0], env)
@@ -80,15 +82,15 @@ class Evaluator:
     def opaque(self, data, env):
         """Return one entry of a function of arrays."""
         name, indices, variables, polynomials = data
-        shape = [factor_size(v[2], self.sizes) for v in variables]
+        shape = [factor_size(v.factor, self.sizes) for v in variables]
         arrays = [np.zeros(shape) for _ in polynomials]
         for array, polynomial in zip(arrays, polynomials, strict=True):
             for point in self.points(variables):
-                place = tuple(point[v[1]] for v in variables)
+                place = tuple(point[v.name] for v in variables)
                 array[place] = self.value(dict(polynomial), {**env, **point})
         return self.functions[name](arrays, tuple(self.index(i, env) for i in indices))
 
     def points(self, variables):
         """Return every assignment of values to variables."""
-        ranges = [range(factor_size(v[2], self.sizes)) for v in variables]
-        return [{v[1]: at for v, at in zip(variables, place, strict=True)} for place in itertools.product(*ranges)]
+        ranges = [range(factor_size(v.factor, self.sizes)) for v in variables]
+        return [{v.name: at for v, at in zip(variables, place, strict=True)} for place in itertools.product(*ranges)]

@@ -46,6 +46,13 @@ def positive_by_a_name_inside_another():
     return certificate(equal(program({}, [*inputs, *root], "s"), program({}, [*inputs, *twice], "t"), "ab"))
 
 
+def positive_by_the_name_of_an_input():
+    """The second program gives a value of its own the name of an input that is positive by hypothesis."""
+    root = [value("a", "neg", "b"), value("r", "power", "a", exponent="1/2"), value("s", "mul", "r", "r")]
+    forward = program({}, [given("a"), given("b"), value("s", "neg", "b")], "s")
+    return certificate(equal(forward, program({}, [given("b"), *root], "s"), "a"))
+
+
 def renamed(name):
     lines = [given(name, ["N"]), value("y", "neg", name)]
     return certificate(equal(program(N, lines, "y"), program(N, lines, "y")))
@@ -56,6 +63,7 @@ FALSE = {
     "an unknown function without a lemma": without_a_lemma(),
     "a step for N = 1, a claim for every N": size_in_the_step({"N": 1}),
     "a hypothesis read from a text": positive_by_a_name_inside_another(),
+    "a hypothesis on a value that only has the name": positive_by_the_name_of_an_input(),
     "a name that writes a line of the statement": renamed("x\n  and the gradient is exact for every loss; z"),
     "a name that moves the cursor": renamed("x\x1b[2K"),
     "a name that cannot be printed": renamed("\ud800"),

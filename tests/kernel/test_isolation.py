@@ -88,7 +88,16 @@ def test_the_kernel_holds_no_assert():
     assert asserts("def f(x):\n    assert x\n") == 1  # the red control
 
 
+def test_the_kernel_is_short_without_its_documentation(monkeypatch):
+    monkeypatch.syspath_prepend(str(SOURCE.parent / "tools"))
+    from generate_docs import code_lines
+
+    lines = {file.name: code_lines(file.read_text()) for file in FILES}
+    assert sum(lines.values()) <= MOST_LINES, lines
+    assert code_lines('"""Words."""\n\n# words\ndef f(x):\n    """More.\n\n    words.\n    """\n    return x\n') == 2
+
+
 @pytest.mark.xfail(reason="the kernel is longer than was aimed at; docs/trust.md counts it", strict=True)
 def test_the_kernel_is_short():
-    lines = {file.name: len(file.read_text().splitlines()) for file in FILES}
+    lines = {file.name: len(file.read_text().splitlines()) for file in FILES}  # documentation included
     assert sum(lines.values()) <= MOST_LINES, lines

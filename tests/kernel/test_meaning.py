@@ -35,7 +35,7 @@ def compare(program, inputs, sizes, symbols=None, functions=None, entries=6):
         wanted = flat(output, values[output])
         places = list(itertools.product(*map(range, wanted.shape)))
         for place in places[:: max(1, len(places) // entries)]:
-            env = {i[1]: at for i, at in zip(indices, place, strict=True)}
+            env = {i.name: at for i, at in zip(indices, place, strict=True)}
             with np.errstate(all="ignore"):
                 got, scale = brute.value(term, env), brute.scale(term, env)
             if not (np.isfinite(got) and np.isfinite(wanted[place]) and scale < 1e5):

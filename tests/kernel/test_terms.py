@@ -26,7 +26,7 @@ def near(brute, term, env, wanted):
 
 def bind(terms, env):
     """Return values of the algebra's variables."""
-    return {terms.variables[n][1]: at for n, at in env.items()}
+    return {terms.variables[n].name: at for n, at in env.items()}
 
 
 def made(terms, *expressions):
@@ -74,7 +74,7 @@ def test_whole_powers(drawn, sizes, exponent):
 def test_renaming_one_free_variable_to_another(drawn, sizes):
     """Variables 0 and 1 range over the same axis; the entry at (i, i) is the renamed term's."""
     compare(
-        drawn, sizes, lambda terms, term: terms.algebra.rename(term, {terms.variables[0][1]: terms.variables[1]}),
+        drawn, sizes, lambda terms, term: terms.algebra.rename(term, {terms.variables[0].name: terms.variables[1]}),
         lambda values, env: values.value(drawn[0], {**env, 0: env[1]}),
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def test_renaming_one_free_variable_to_another(drawn, sizes):
 def test_renaming_a_union_variable_to_a_part(drawn, sizes):
     def into_part(terms, term):
         inner = (terms.variables[0],)
-        return terms.algebra.rename(term, {terms.variables[4][1]: embed(UNION, 0, 1, inner)})
+        return terms.algebra.rename(term, {terms.variables[4].name: embed(UNION, 0, 1, inner)})
 
     compare(drawn, sizes, into_part, lambda values, env: values.value(drawn[0], {**env, 4: env[0]}))
 

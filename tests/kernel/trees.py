@@ -106,7 +106,7 @@ class Terms:
         if kind == "root":
             return algebra.number(tree[1], Fraction(tree[2]))
         if kind == "pi":
-            return algebra.pi(Fraction(tree[1]))
+            return algebra.term("pi", exponent=Fraction(tree[1]))
         if kind == "add":
             return algebra.add(self.term(tree[1]), self.term(tree[2]))
         if kind == "mul":

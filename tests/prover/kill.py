@@ -7,7 +7,7 @@ from tests.prover.chains import chains, hypothesis_of, prove, proved
 from tests.prover.mutations import Mutations
 from tests.prover.oracle import NOWHERE, SAME, compare
 from vjproof.kernel.certificate import check
-from vjproof.kernel.check import Reverse
+from vjproof.kernel.check import Comparison
 from vjproof.kernel.program import Refused
 from vjproof.kernel.signs import conditions_of
 from vjproof.program.recorder import program_data
@@ -82,7 +82,7 @@ def kernel_alone(name, mutant):
 
 def accepted(pair, program, proof):
     """Return the steps of a proof that the kernel accepts for another program."""
-    comparison = Reverse(pair.forward, program, proof["landmarks"], pair.positive, pair.wrt, pair.cotangents)
+    comparison = Comparison(pair.forward, program, proof["landmarks"], pair.positive, pair.wrt, pair.cotangents)
     steps = []
     for value, role, target, order in proof["steps"]:
         try:

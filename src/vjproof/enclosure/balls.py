@@ -18,11 +18,21 @@ MOST = 1024  # larger ones have no float64
 
 
 def balls_of(values: Array) -> Array:
-    """Return a NumPy array of exact balls, shaped as the finite numbers `values`; VjproofError for any other.
+    """Return a NumPy array of exact balls, shaped as the finite numbers `values`; VjproofError for any other."""
+    import flint
+    import numpy as np
+
+    wide = exact_floats(values)
+    balls = np.empty(wide.shape, dtype=object)
+    balls.reshape(-1)[...] = [flint.arb(number) for number in wide.reshape(-1).tolist()]
+    return balls
+
+
+def exact_floats(values: Array) -> Array:
+    """Return the finite numbers `values` as float64, unchanged; VjproofError for any other.
 
     Every float of at most 64 bits is a float64 exactly; integers must be below 2 ** 53.
     """
-    import flint
     import numpy as np
 
     given = np.asarray(values)
@@ -30,9 +40,24 @@ def balls_of(values: Array) -> Array:
     large = given.dtype.kind in "iu" and np.abs(wide).max(initial=0) > 2**53
     if large or given.dtype.itemsize > 8 or not np.isfinite(wide).all():
         raise VjproofError("numbers to enclose", expected="finite floats", got=f"{given.dtype} with other entries")
-    balls = np.empty(given.shape, dtype=object)
-    balls.reshape(-1)[...] = [flint.arb(number) for number in wide.reshape(-1).tolist()]
-    return balls
+    return wide
+
+
+def ball_parts(ball: Any) -> tuple[int, int, int, int] | None:
+    """Return the mantissa and exponent of the midpoint and of the radius, exactly; None for an infinite ball."""
+    if not ball.is_finite():
+        return None
+    (middle, power), (wide, wide_power) = ball.mid().man_exp(), ball.rad().man_exp()
+    return int(middle), int(power), int(wide), int(wide_power)
+
+
+def ball_from(parts: tuple[int, int, int, int] | None) -> Any:
+    """Return the ball with these `ball_parts`, or one that holds them where its radius is none of the library's."""
+    import flint
+
+    if parts is None:
+        return flint.arb(0, math.inf)
+    return flint.arb(parts[:2], parts[2:])
 
 
 def outward(ball: Any) -> tuple[float, float]:

@@ -17,15 +17,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vjproof.kernel.check import Comparison, Reverse
-from vjproof.kernel.program import MALFORMED, Program, Refused, named, program_from
+from vjproof.kernel.check import Comparison
+from vjproof.kernel.program import MALFORMED, Program, Refused, fits, named, program_from
 
 MAX_BYTES = 16_000_000
-FIELDS = {
-    "vjp": {"kind", "forward", "second", "wrt", "cotangents", "positive", "conditions"},
-    "equal": {"kind", "forward", "second", "positive", "conditions"},
-    "fold": {"kind", "symbol", "base", "step"},
-}
+EQUAL = {"kind", "forward", "second", "positive", "conditions"}
+FIELDS = {"equal": EQUAL, "vjp": EQUAL | {"wrt", "cotangents"}, "fold": {"kind", "symbol", "base", "step"}}
 
 
 def digest(data: Any) -> str:
@@ -33,16 +30,12 @@ def digest(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def kernel_digest() -> str:
-    """Return the SHA-256 of this kernel's source files, in order of their names."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
-
-
 def digests_of(claim: Any) -> dict[str, str]:
-    """Return the SHA-256 of a claim, of each of its programs (or parts, for a fold), and of this kernel."""
+    """Return the SHA-256 of a claim, of each of its programs (or parts, for a fold), and of this kernel's files."""
     parts = {name: digest(claim[name]) for name in ("forward", "second", "base", "step") if name in claim}
-    return {"claim": digest(claim), **parts, "kernel": kernel_digest()}
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    kernel = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    return {"claim": digest(claim), **parts, "kernel": kernel}
 
 
 def check(certificate: Any, symbol: str | None = None) -> list[str]:
@@ -51,9 +44,9 @@ def check(certificate: Any, symbol: str | None = None) -> list[str]:
     `symbol` is the opaque function whose reverse the induction hypothesis of an enclosing fold gives.
     """
     try:
+        claim = certificate["claim"]
         if not {"claim", "proof", "digests"} <= set(certificate) <= {"claim", "proof", "digests", "lemmas", "notes"}:
             raise Refused("a certificate has claim, proof and digests, and may have lemmas and notes")
-        claim = certificate["claim"]
         if certificate["digests"] != digests_of(claim):
             raise Refused("the digests are not those of this claim and this kernel")
         if set(claim) != FIELDS[claim["kind"]]:
@@ -68,45 +61,36 @@ def check(certificate: Any, symbol: str | None = None) -> list[str]:
 def _pair(claim: Any, proof: Any, lemmas: Any, symbol: str | None) -> list[str]:
     """Check a claim about two programs."""
     forward, second = program_from(claim["forward"]), program_from(claim["second"])
-    positive, assumed = [named(name) for name in _list(claim["positive"])], []
-    if not set(positive) <= set(forward.inputs):
+    wrt, cotangents, positive = claim.get("wrt", []), claim.get("cotangents", []), claim["positive"]
+    fits(all(isinstance(names, list) for names in (wrt, cotangents, positive, proof["landmarks"], proof["steps"])))
+    fits(bool(wrt) == (claim["kind"] == "vjp"))
+    if not {*map(named, positive)} <= {*forward.inputs}:
         raise Refused("only inputs of the forward program are positive by hypothesis")
+    comparison = Comparison(forward, second, proof["landmarks"], positive, wrt, cotangents)
     calls = [op for program in (forward, second) for op in program.operations.values() if op.kind.startswith("call")]
-    symbols = sorted({op.attributes["symbol"] for op in calls})
-    if claim["kind"] == "equal":
-        comparison, goals = Comparison(forward, second, _list(proof["landmarks"]), positive), list(forward.outputs)
-        free, role, more = f"for all functions {', '.join(symbols)}; " if symbols else "", "value", ""
-    else:
-        goals, cotangents = _list(claim["wrt"]), _list(claim["cotangents"])
-        comparison = Reverse(forward, second, _list(proof["landmarks"]), positive, goals, cotangents)
-        free, role, more = "", "adjoint", " and the cotangents"
-        for name in symbols:
-            if name != symbol:
-                _fits(forward, name, lemmas[name]["claim"])
-                assumed += [f"  [{name}] {line}" for line in check(lemmas[name])]
+    symbols, assumed = sorted({op.attributes["symbol"] for op in calls}), []
+    for name in symbols if wrt else ():
+        if name != symbol:
+            _fits(forward, name, lemmas[name]["claim"])
+            assumed += [f"  [{name}] {line}" for line in check(lemmas[name])]
     if claim["conditions"] != comparison.conditions:
         raise Refused(f"the conditions are {comparison.conditions}, not those of the claim")
-    for value, meant, target, order in _list(proof["steps"]):
-        comparison.match(value, meant, target, order)
+    for value, role, target, order in proof["steps"]:
+        comparison.match(value, role, target, order)
+    goals = wrt or forward.outputs
     if len(second.outputs) != len(goals):
         raise Refused("the second program has another number of outputs than the claim")
     for output, target in zip(second.outputs, goals, strict=True):
-        comparison.same_output(output, role, target)
+        comparison.same_output(output, "adjoint" if wrt else "value", target)
     sizes = ", ".join(name for name, size in forward.atoms.items() if size is None)
-    lines = [
-        (f"for all sizes >= 1 of {sizes}; " if sizes else "") + free + f"for all real {', '.join(forward.inputs)}{more}"
-    ]
-    lines += [f"where {condition}" for condition in [f"{name} > 0" for name in positive] + comparison.conditions]
-    if claim["kind"] == "equal":
-        return [*lines, "the outputs of the second program equal those of the forward program."]
+    free = f"for all functions {', '.join(symbols)}; " if symbols and not wrt else ""
+    scope = (f"for all sizes >= 1 of {sizes}; " if sizes else "") + free + f"for all real {', '.join(forward.inputs)}"
+    lines = [f"where {condition}" for condition in [f"{name} > 0" for name in positive] + comparison.conditions]
+    if not wrt:
+        return [scope, *lines, "the outputs of the second program equal those of the forward program."]
     result = "output {} of the second program is the sum over j of cotangent[j] * d forward[j] / d {}[i]."
-    return [*lines, *(result.format(place, name) for place, name in enumerate(goals)), *assumed]
-
-
-def _list(data: Any) -> list[Any]:
-    if not isinstance(data, list):
-        raise Refused("a list was expected")
-    return data
+    results = [result.format(place, name) for place, name in enumerate(wrt)]
+    return [f"{scope} and the cotangents", *lines, *results, *assumed]
 
 
 def _fits(program: Program, symbol: str, fold: Any) -> None:
@@ -118,9 +102,8 @@ def _fits(program: Program, symbol: str, fold: Any) -> None:
             lead, (argument,) = operation.attributes["lead"], operation.arguments
             if (program.shape(argument)[lead:], operation.shape[lead:]) != core:
                 raise Refused(f"call {operation.name} has other axes than the function of its lemma")
-    if fold["kind"] != "fold" or any(
-        program.atoms.get(atom, size) != size for atom, size in start.atoms.items() if size
-    ):
+    fixed = [atom for atom, size in start.atoms.items() if size and program.atoms.get(atom, size) != size]
+    if fold["kind"] != "fold" or fixed:
         raise Refused("a lemma is a fold, and fixes no size of an axis that is free here")
 
 

@@ -10,11 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-Axis: TypeAlias = tuple[Any, ...]
-Shape: TypeAlias = tuple[Axis, ...]
+Axis = tuple[Any, ...]
+Shape = tuple[Axis, ...]
 UNARY, BINARY = ("neg", "exp", "erf", "erfc", "tanh", "logistic"), ("add", "sub", "mul", "div")
+FORMS = {  # kind: number of arguments (concat: one or more), names of the attributes
+    **dict.fromkeys(UNARY, (1, "")), **dict.fromkeys(BINARY, (2, "")), "input": (0, "shape"), "const": (0, "value"),
+    "size": (0, "axis exponent"), "power": (1, "exponent"), "transpose": (1, "order"), "reshape": (1, "shape"),
+    "broadcast": (1, "places shape"), "slice": (1, "axis start stop"), "concat": (1, "axis"), "sum": (1, "axes"),
+    "max": (1, "axes"), "dot": (2, "batch contract"), "call": (1, "lead shape symbol"), "call_back": (2, "lead symbol"),
+}  # fmt: skip
 MOST_LINES, MOST_FACTORS, MOST_PARTS = 200_000, 40, 5_000
 BASES = {str(p) for p in range(2, 100) if all(p % q for q in range(2, p))} | {"pi"}
 MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError)
@@ -22,6 +28,110 @@ MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, Runtim
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
     """The input is malformed, or the claim does not follow; the message says what and where."""
+
+
+class Operation(NamedTuple):
+    """One line: the name it defines, the kind of operation, its arguments' names, its attributes, its shape."""
+
+    name: str
+    kind: str
+    arguments: tuple[str, ...]
+    attributes: dict[str, Any]
+    shape: Shape
+
+
+class Program:
+    """Atomic axes with their sizes (None: symbolic), inputs, operations in order, outputs; immutable by use."""
+
+    def __init__(self, atoms: dict[str, int | None], operations: dict[str, Operation], outputs: tuple[str, ...]):
+        self.atoms, self.operations, self.outputs = atoms, operations, outputs
+        self.inputs = [op.name for op in operations.values() if op.kind == "input"]
+
+    def shape(self, name: str) -> Shape:
+        """Return the shape of a value."""
+        return self.operations[name].shape
+
+
+def program_from(data: Any) -> Program:
+    """Read {"axes": {name: size or null}, "lines": [[name, kind, arguments, attributes]], "outputs": [names]}.
+
+    Every line is checked: defined before use, one definition for each name, shapes that fit. Refused otherwise.
+    """
+    try:
+        atoms, lines, outputs = data["axes"], data["lines"], data["outputs"]
+        if len(data) != 3 or len(lines) > MOST_LINES or not outputs:
+            raise Refused("a program has axes, lines and outputs, and neither too many lines nor no outputs")
+        for atom, size in atoms.items():
+            if named(atom) and size is not None and (type(size) is not int or not 1 <= size < 2**53):
+                raise Refused(f"axis {atom}: a size is null or a positive integer")
+        operations: dict[str, Operation] = {}
+        for name, kind, arguments, attributes in lines:
+            try:
+                fits(named(name) not in operations and isinstance(arguments, list) and isinstance(attributes, dict))
+                shape = shape_of(kind, [operations[argument].shape for argument in arguments], attributes, atoms)
+            except MALFORMED:
+                raise Refused(f"{named(name)} ({str(kind)[:20]!a}): defined twice, or not of its kind's form") from None
+            operations[name] = Operation(name, kind, tuple(arguments), attributes, shape)
+        return Program(dict(atoms), operations, tuple(operations[output].name for output in outputs))
+    except MALFORMED as error:
+        raise Refused(f"malformed program ({type(error).__name__})") from None
+
+
+def shape_of(kind: str, shapes: Sequence[Shape], a: dict[str, Any], atoms: Any) -> Shape:
+    """Return the shape of an operation's result; one of MALFORMED where arguments or attributes `a` do not fit."""
+    first, new = shapes[0] if shapes else (), shape_from(a.get("shape", ()), atoms)
+    fits((1 if kind == "concat" and shapes else len(shapes), " ".join(sorted(a))) == FORMS[kind])
+    if kind in ("input", "const", "size"):
+        fits(kind != "const" or constant_from(a["value"]))
+        fits(kind != "size" or (exponent_from(a["exponent"]), axis_from(a["axis"], atoms)))
+    elif kind in ("sum", "max"):
+        summed = places(a["axes"], len(first))
+        new = tuple(axis for i, axis in enumerate(first) if i not in summed)
+    elif kind == "transpose":
+        new = tuple(first[i] for i in places(a["order"], len(first)))
+        fits(len(new) == len(first))
+    elif kind == "reshape":
+        fits(factors_of(new) == factors_of(first))
+    elif kind == "broadcast":
+        fits(tuple(new[i] for i in places(a["places"], len(new))) == first)
+    elif kind == "slice":
+        (at,), parts = places([a["axis"]], len(first)), parts_of(first[a["axis"]])
+        (start,), (stop,) = places([a["start"]], len(parts)), places([a["stop"]], len(parts) + 1)
+        fits(start < stop)
+        new = (*first[:at], union(parts[start:stop]), *first[at + 1 :])
+    elif kind == "concat":
+        (at,) = places([a["axis"]], len(first))
+        fits(all((*shape[:at], *shape[at + 1 :]) == (*first[:at], *first[at + 1 :]) for shape in shapes))
+        new = (*first[:at], union([shape[at] for shape in shapes]), *first[at + 1 :])
+        fits(len(parts_of(new[at])) <= MOST_PARTS)
+    elif kind == "dot":
+        (batch, other), (summed, paired), (left, right) = a["batch"], a["contract"], shapes
+        taken = [left[i] for i in places(batch + summed, len(left))]
+        fits(len(batch) == len(other) and taken == [right[i] for i in places(other + paired, len(right))])
+        new = (*taken[: len(batch)], *(axis for i, axis in enumerate(left) if i not in batch + summed))
+        new += tuple(axis for i, axis in enumerate(right) if i not in other + paired)
+    elif kind in ("call", "call_back"):
+        (lead,) = places([a["lead"]], min(map(len, shapes)) + 1)
+        fits(named(a["symbol"]) and first[:lead] == shapes[-1][:lead])
+        new = (*first[:lead], *new) if kind == "call" else first
+    else:
+        fits(all(shape == first for shape in shapes) and (kind != "power" or exponent_from(a["exponent"])))
+        new = first
+    fits(len(factors_of(new)) <= MOST_FACTORS)
+    return new
+
+
+def fits(condition: Any) -> None:
+    """Raise ValueError where a condition does not hold."""
+    if not condition:
+        raise ValueError("does not fit")
+
+
+def places(values: Any, count: int) -> Any:
+    """Return a list of distinct integers from 0 to count - 1; ValueError for anything else."""
+    fits(isinstance(values, list) and all(type(value) is int and 0 <= value < count for value in values))
+    fits(len({*values}) == len(values))
+    return values
 
 
 def named(text: Any) -> str:
@@ -33,14 +143,12 @@ def named(text: Any) -> str:
 
 def axis_from(data: Any, atoms: Any) -> Axis:
     """Read an axis from nested lists, flattening unions of unions; Refused for unknown atomic axes."""
+    fits(isinstance(data, list | tuple) and len(data) <= MOST_FACTORS)
     factors: list[Any] = []
-    for factor in data if isinstance(data, list | tuple) and len(data) <= MOST_FACTORS else [None]:
-        if isinstance(factor, str) and factor in atoms:
-            factors.append(factor)
-        elif isinstance(factor, list | tuple) and 2 <= len(factor) <= MOST_PARTS:
-            factors.append(union([axis_from(part, atoms) for part in factor])[0])
-        else:
+    for factor in data:
+        if not (factor in atoms if isinstance(factor, str) else 2 <= len(factor) <= MOST_PARTS):
             raise Refused(f"{str(factor)[:40]!a} is neither a declared axis nor a union of axes")
+        factors.append(factor if isinstance(factor, str) else union([axis_from(part, atoms) for part in factor])[0])
     return tuple(factors)
 
 
@@ -65,146 +173,21 @@ def factors_of(shape: Sequence[Axis]) -> tuple[Any, ...]:
     return tuple(factor for axis in shape for factor in axis)
 
 
-class Operation(NamedTuple):
-    """One line: the name it defines, the kind of operation, its arguments' names, its attributes, its shape."""
-
-    name: str
-    kind: str
-    arguments: tuple[str, ...]
-    attributes: dict[str, Any]
-    shape: Shape
+def rational_from(text: Any) -> Fraction:
+    """Read a rational such as "-3/4" (no decimal point, no power of ten); ValueError where malformed or huge."""
+    fits(isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999})?", text))
+    return Fraction(text)
 
 
-class Program:
-    """Atomic axes with their sizes (None: symbolic), inputs, operations in order, outputs; immutable by use."""
-
-    def __init__(
-        self, atoms: dict[str, int | None], operations: dict[str, Operation], outputs: tuple[str, ...]
-    ) -> None:
-        self.atoms, self.operations, self.outputs = atoms, operations, outputs
-        self.inputs = [op.name for op in operations.values() if op.kind == "input"]
-
-    def shape(self, name: str) -> Shape:
-        """Return the shape of a value."""
-        return self.operations[name].shape
-
-
-def program_from(data: Any) -> Program:
-    """Read {"axes": {name: size or null}, "lines": [[name, kind, arguments, attributes]], "outputs": [names]}.
-
-    Every line is checked: defined before use, one definition for each name, shapes that fit. Refused otherwise.
-    """
-    try:
-        atoms, lines, outputs = data["axes"], data["lines"], data["outputs"]
-        if len(data) != 3 or len(lines) > MOST_LINES or not outputs:
-            raise Refused("a program has axes, lines and outputs, and neither too many lines nor no outputs")
-        for atom, size in atoms.items():
-            if named(atom) and size is not None and (type(size) is not int or not 1 <= size < 2**53):
-                raise Refused(f"axis {atom}: a size is null or a positive integer")
-        operations: dict[str, Operation] = {}
-        for name, kind, arguments, attributes in lines:
-            if not (isinstance(arguments, list) and isinstance(attributes, dict)):
-                raise TypeError("arguments are a list, attributes an object")
-            shapes = [operations[argument].shape for argument in arguments]
-            shape = shape_of(kind, shapes, attributes, atoms) if named(name) not in operations else None
-            if shape is None or len(factors_of(shape)) > MOST_FACTORS:
-                raise Refused(f"{name} ({str(kind)[:20]!a}): defined twice, or shapes or attributes do not fit")
-            operations[name] = Operation(name, kind, tuple(arguments), attributes, shape)
-        return Program(dict(atoms), operations, tuple(operations[output].name for output in outputs))
-    except MALFORMED as error:
-        raise Refused(f"malformed program ({type(error).__name__})") from None
-
-
-def shape_of(kind: str, shapes: Sequence[Shape], attributes: dict[str, Any], atoms: Any) -> Shape | None:
-    """Return the shape of an operation's result, or None (or one of MALFORMED) where it does not fit."""
-    a, first, count = attributes, shapes[0] if shapes else (), len(shapes)
-    form = (kind, count, *sorted(a))
-    if kind in BINARY or kind in UNARY:
-        fits = not a and count == (2 if kind in BINARY else 1) and first == shapes[-1]
-        return first if fits else None
-    if form == ("input", 0, "shape"):
-        return shape_from(a["shape"], atoms)
-    if form == ("const", 0, "value"):
-        return () if constant_from(a["value"]) else None
-    if form == ("size", 0, "axis", "exponent"):
-        return () if exponent_from(a["exponent"]) and axis_from(a["axis"], atoms) is not None else None
-    if form == ("power", 1, "exponent"):
-        return first if exponent_from(a["exponent"]) else None
-    if form == ("dot", 2, "batch", "contract"):
-        return _dot_shape(first, shapes[1], *a["batch"], *a["contract"])
-    if kind == "concat" and count and sorted(a) == ["axis"]:
-        at = place(a["axis"], len(first))
-        whole = (*first[:at], union([shape[at] for shape in shapes]), *first[at + 1 :])
-        same = all((*shape[:at], *shape[at + 1 :]) == (*first[:at], *first[at + 1 :]) for shape in shapes)
-        return whole if same and len(parts_of(whole[at])) <= MOST_PARTS else None
-    if form == ("call", 1, "lead", "shape", "symbol"):
-        return (
-            (*first[: place(a["lead"], len(first) + 1)], *shape_from(a["shape"], atoms)) if named(a["symbol"]) else None
-        )
-    if form == ("call_back", 2, "lead", "symbol"):
-        lead = place(a["lead"], min(map(len, shapes)) + 1)
-        return first if named(a["symbol"]) and first[:lead] == shapes[1][:lead] else None
-    if form == ("transpose", 1, "order"):
-        return tuple(first[i] for i in a["order"]) if distinct(a["order"], len(first)) == len(first) else None
-    if form == ("reshape", 1, "shape"):
-        new = shape_from(a["shape"], atoms)
-        return new if factors_of(new) == factors_of(first) else None
-    if form == ("broadcast", 1, "places", "shape"):
-        new = shape_from(a["shape"], atoms)
-        return new if distinct(a["places"], len(new)) >= 0 and tuple(new[i] for i in a["places"]) == first else None
-    if form == ("slice", 1, "axis", "start", "stop"):
-        at = place(a["axis"], len(first))
-        parts = parts_of(first[at])
-        start, stop = place(a["start"], len(parts)), place(a["stop"], len(parts) + 1)
-        return (*first[:at], union(parts[start:stop]), *first[at + 1 :]) if start < stop else None
-    if form in (("sum", 1, "axes"), ("max", 1, "axes")) and distinct(a["axes"], len(first)) >= 0:
-        return tuple(axis for i, axis in enumerate(first) if i not in a["axes"])
-    return None
-
-
-def _dot_shape(left: Shape, right: Shape, batch: Any, batch_right: Any, summed: Any, summed_right: Any) -> Shape | None:
-    distinct(batch + summed, len(left)), distinct(batch_right + summed_right, len(right))
-    if [left[i] for i in batch + summed] != [right[i] for i in batch_right + summed_right] or len(batch) != len(
-        batch_right
-    ):
-        return None
-    free = [axis for i, axis in enumerate(left) if i not in batch + summed]
-    return (
-        *(left[i] for i in batch),
-        *free,
-        *(axis for i, axis in enumerate(right) if i not in batch_right + summed_right),
-    )
-
-
-def place(value: Any, count: int) -> int:
-    """Return an integer from 0 to count - 1; ValueError for anything else."""
-    if type(value) is not int or not 0 <= value < count:
-        raise ValueError("place out of range")
+def exponent_from(text: Any) -> Fraction:
+    """Read a nonzero rational exponent, such as "-1/2"; ValueError where it is none of reasonable size."""
+    value = rational_from(text)
+    fits(value and abs(value) <= 64 and value.denominator <= 64)
     return value
 
 
-def distinct(places: Any, count: int) -> int:
-    """Return how many places there are; ValueError unless they are a list of distinct integers from 0 to count - 1."""
-    if not isinstance(places, list | tuple) or len({place(value, count) for value in places}) != len(places):
-        raise ValueError("not a list of places, or one occurs twice")
-    return len(places)
-
-
-def rational_from(text: Any) -> Fraction | None:
-    """Read a rational such as "-3/4" (no decimal point, no power of ten); None where it is malformed or huge."""
-    fits = isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999})?", text)
-    return Fraction(text) if fits else None
-
-
-def exponent_from(text: Any) -> Fraction | None:
-    """Read a nonzero rational exponent, such as "-1/2"; None where it is none of reasonable size."""
-    value = rational_from(text)
-    return value if value and abs(value) <= 64 and value.denominator <= 64 else None
-
-
-def constant_from(data: Any) -> tuple[Fraction, dict[str, Fraction]] | None:
+def constant_from(data: Any) -> tuple[Fraction, dict[str, Fraction]]:
     """Read an exact constant [rational, {base: exponent}]: a rational times powers of primes below 100 and of pi."""
     rational, powers = data
-    value = rational_from(rational)
-    exponents = {base: exponent for base, text in powers.items() if (exponent := exponent_from(text)) and base in BASES}
-    return None if value is None or len(exponents) != len(powers) else (value, exponents)
+    fits({*powers} <= BASES)
+    return rational_from(rational), {base: exponent_from(text) for base, text in powers.items()}

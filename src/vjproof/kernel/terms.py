@@ -1,35 +1,30 @@
 """Terms: polynomials over atoms, in a normal form, with sums over indices.
 
-A polynomial is a dict {monomial: rational}; a monomial is a sorted tuple of (atom, exponent). Every operation
-returns a polynomial of the same value at every point where the definedness conditions of `signs` hold. The normal
-form need not be complete: two names for one value only lose a proof.
+A polynomial is a dict {monomial: rational}; a monomial is a frozenset of (atom, exponent). Every operation returns
+a polynomial of the same value at every point where the definedness conditions of `signs` hold. The normal form
+need not be complete: two names for one value only lose a proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from math import floor
-from typing import Any, TypeAlias
+from typing import Any
 
-from vjproof.kernel.atoms import Atom
-from vjproof.kernel.functions import Functions
-from vjproof.kernel.indices import Index, embed, meet, replace_in
+from vjproof.kernel.atoms import Atom, Index, Variable, embed, meet, replace_in
+from vjproof.kernel.functions import ONE, UNIT, Functions, Polynomial
 from vjproof.kernel.program import Refused
 
-__all__ = ["ONE", "Algebra", "Polynomial", "embed"]
+__all__ = ["ONE", "UNIT", "Algebra", "Polynomial", "embed"]
 
-Monomial: TypeAlias = tuple[tuple[Atom, Any], ...]
-Polynomial: TypeAlias = dict[Monomial, Fraction]
-ONE: Monomial = ()
 LARGEST_BITS = 20_000  # of a coefficient
 
 
 class Algebra(Functions):
     """Makes and normalises terms; counts its work and refuses to go on above `budget` steps."""
 
-    def __init__(self, atoms: Mapping[str, int | None], budget: int = 1_000_000) -> None:
+    def __init__(self, atoms: Any, budget: int = 1_000_000) -> None:
         self.atoms, self.budget, self.work = atoms, budget, 0
         self._table: dict[Any, Atom] = {}
         self._renamed: dict[Any, Polynomial] = {}
@@ -48,14 +43,14 @@ class Algebra(Functions):
             self._table[kind, data] = Atom(kind, data, len(self._table))
         return self._table[kind, data]
 
-    def term(self, kind: str, *data: Any) -> Polynomial:
-        """Return the atom of this kind and data as a polynomial."""
-        return {((self.atom(kind, *data), 1),): Fraction(1)}
+    def term(self, kind: str, *data: Any, exponent: Any = 1) -> Polynomial:
+        """Return the atom of this kind and data, to a power, as a polynomial."""
+        return {frozenset({(self.atom(kind, *data), exponent)}): Fraction(1)}
 
-    def fresh(self, factor: Any) -> Index:
+    def fresh(self, factor: Any) -> Variable:
         """Return a new variable over a factor."""
         self._fresh += 1
-        return ("v", self._fresh, factor)
+        return Variable(self._fresh, factor)
 
     def add(self, *polynomials: Polynomial) -> Polynomial:
         """Return the sum."""
@@ -63,7 +58,7 @@ class Algebra(Functions):
         for polynomial in polynomials:
             self.spend(len(polynomial))
             for monomial, coefficient in polynomial.items():
-                total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+                total[monomial] = total.get(monomial, 0) + coefficient
                 if not total[monomial]:
                     del total[monomial]
         return total
@@ -83,9 +78,9 @@ class Algebra(Functions):
                 products.append(self.monomial(c1 * c2, factors))
         return self.add(*products)
 
-    def product(self, polynomials: Iterable[Polynomial]) -> Polynomial:
+    def product(self, polynomials: Any) -> Polynomial:
         """Return the product of several polynomials."""
-        total = {ONE: Fraction(1)}
+        total = UNIT
         for polynomial in polynomials:
             total = self.multiply(total, polynomial)
         return total
@@ -93,61 +88,61 @@ class Algebra(Functions):
     def monomial(self, coefficient: Fraction, factors: dict[Atom, Any]) -> Polynomial:
         """Normalise one product {atom: exponent}: numbers, deltas, whole powers, and the logistic rule."""
         self.spend(1 + len(factors))
-        if max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()) > LARGEST_BITS:
-            raise Refused("a coefficient grows too large")
         for atom, exponent in list(factors.items()):
-            if exponent == 0:
-                del factors[atom]
-            elif atom.kind == "number":
+            if atom.kind == "number":
                 whole = floor(exponent)
-                if abs(whole) * atom.data[0].bit_length() > LARGEST_BITS:
-                    raise Refused("a coefficient grows too large")
+                self._bounded(abs(whole) * atom.data[0].bit_length())
                 coefficient, factors[atom] = coefficient * Fraction(atom.data[0]) ** whole, exponent - whole
-                if exponent == whole:
-                    del factors[atom]
-        for atom in [atom for atom in factors if atom.kind in ("delta", "power")]:
+            if not factors[atom]:
+                del factors[atom]
+        self._bounded(max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length()))
+        for atom, exponent in factors.items():
             done = None
             if atom.kind == "delta":
                 done = self._use_delta(atom, coefficient, factors)
-            elif factors[atom] > 0 and factors[atom] == int(factors[atom]):
+            elif atom.kind == "power" and exponent > 0 and exponent == int(exponent):
                 rest = {a: e for a, e in factors.items() if a is not atom}
-                return self.multiply(self.monomial(coefficient, rest), self.power(dict(atom.data[0]), factors[atom]))
-            else:
+                done = self.multiply(self.monomial(coefficient, rest), self.power(dict(atom.data[0]), exponent))
+            elif atom.kind == "power":
                 done = self.use_logistic(atom, coefficient, factors)
             if done is not None:
                 return done
-        return {tuple(sorted(factors.items(), key=lambda item: item[0].number)): coefficient}
+        return {frozenset(factors.items()): coefficient}
+
+    def _bounded(self, bits: int) -> None:
+        if bits > LARGEST_BITS:
+            raise Refused("a coefficient grows too large")
 
     def _use_delta(self, delta: Atom, coefficient: Fraction, factors: dict[Atom, Any]) -> Polynomial | None:
         """Rule: delta^2 = delta, and delta(i, t) f(i) = delta(i, t) f(t) for a variable i."""
         if factors[delta] < 0:
             raise Refused("division by a delta")
         factors[delta] = 1
-        s, t = delta.data
-        variable, value = (s, t) if s[0] == "v" and (t[0] != "v" or str(s[1]) > str(t[1])) else (t, s)
-        if variable[0] != "v" or not any(a is not delta and variable[1] in a.free for a in factors):
+        value, variable = sorted(delta.data, key=lambda index: (isinstance(index, Variable), str(index)))
+        rest = {a: e for a, e in factors.items() if a is not delta}
+        if not isinstance(variable, Variable) or not any(variable.name in a.free for a in rest):
             return None
-        renamed = [self.rename_atom(a, e, {variable[1]: value}) for a, e in factors.items() if a is not delta]
-        return self.multiply(self.scale(self.product(renamed), coefficient), {((delta, 1),): Fraction(1)})
+        return self.multiply(
+            self.rename({frozenset(rest.items()): coefficient}, {variable.name: value}), self.term("delta", *delta.data)
+        )
 
-    def rename(self, polynomial: Polynomial, mapping: Mapping[Any, Index]) -> Polynomial:
+    def rename(self, polynomial: Polynomial, mapping: Any) -> Polynomial:
         """Return a polynomial with free variables replaced by indices of the same factor."""
-        products = [self.product([self.rename_atom(a, e, mapping) for a, e in m]) for m in polynomial]
+        products = (self.product(self._rename_atom(a, e, mapping) for a, e in m) for m in polynomial)
         return self.add(*map(self.scale, products, polynomial.values()))
 
-    def rename_atom(self, atom: Atom, exponent: Any, mapping: Mapping[Any, Index]) -> Polynomial:
-        """Return atom ** exponent with free variables replaced."""
-        mapping = {name: index for name, index in mapping.items() if name in atom.free}
+    def _rename_atom(self, atom: Atom, exponent: Any, mapping: Any) -> Polynomial:
+        mapping = {name: mapping[name] for name in mapping if name in atom.free}
         if not mapping:
-            return {((atom, exponent),): Fraction(1)}
-        key = (atom, exponent, tuple(sorted(mapping.items(), key=str)))
+            return {frozenset({(atom, exponent)}): Fraction(1)}
+        key = (atom, exponent, frozenset(mapping.items()))
         if key not in self._renamed:
+            self.spend(2)
             value = self._replaced(atom, mapping)
-            self._renamed[key] = self.power(value, Fraction(exponent)) if exponent != 1 else value
+            self._renamed[key] = value if exponent == 1 else self.power(value, Fraction(exponent))
         return self._renamed[key]
 
-    def _replaced(self, atom: Atom, mapping: Mapping[Any, Index]) -> Polynomial:
-        self.spend(2)
+    def _replaced(self, atom: Atom, mapping: Any) -> Polynomial:
         kind, data = atom.kind, atom.data
         if kind == "entry":
             return self.entry(data[0], [replace_in(index, mapping) for index in data[1]])
@@ -157,97 +152,92 @@ class Algebra(Functions):
             variables, inside = self.open(atom)
             return self.sum(variables, self.rename(inside, mapping))
         if kind == "opaque":
-            fresh = {v[1]: self.fresh(v[2]) for v in data[2]}
+            fresh = {v.name: self.fresh(v.factor) for v in data[2]}
             arrays = [self.rename(self.rename(dict(p), fresh), mapping) for p in data[3]]
-            indices = [replace_in(index, mapping) for index in data[1]]
-            return self.opaque(data[0], indices, list(fresh.values()), arrays)
+            return self.opaque(data[0], [replace_in(i, mapping) for i in data[1]], list(fresh.values()), arrays)
         inside = self.rename({data[0]: Fraction(1)} if kind == "exp" else dict(data[0]), mapping)
         return self.exp(inside) if kind == "exp" else self.erfc(inside) if kind == "erfc" else inside
 
-    def open(self, atom: Atom) -> tuple[list[Index], Polynomial]:
+    def open(self, atom: Atom) -> tuple[list[Variable], Polynomial]:
         """Return fresh variables of a sum, and the product under it."""
-        fresh = {v[1]: self.fresh(v[2]) for v in atom.data[0]}
+        fresh = {v.name: self.fresh(v.factor) for v in atom.data[0]}
         return list(fresh.values()), self.rename({atom.data[1]: Fraction(1)}, fresh)
 
-    def sum(self, variables: Sequence[Index], polynomial: Polynomial) -> Polynomial:
+    def sum(self, variables: Any, polynomial: Polynomial) -> Polynomial:
         """Return the sum of a polynomial over variables (their axes are not empty)."""
-        return self.add(*(self._sum(list(variables), c, list(m)) for m, c in polynomial.items()))
+        return self.add(*(self._sum(list(variables), c, dict(m)) for m, c in polynomial.items()))
 
-    def _sum(self, variables: list[Index], coefficient: Fraction, factors: list[tuple[Atom, Any]]) -> Polynomial:
+    def _sum(self, variables: list[Variable], coefficient: Fraction, factors: dict[Atom, Any]) -> Polynomial:
         """Sum one product: sums inside join it, a delta on a summed variable is used up, the rest is split."""
         self.spend(1 + len(factors))
-        names = {v[1] for v in variables}
-        for place, (atom, exponent) in enumerate(factors):
-            rest = {**dict(factors[:place]), **dict(factors[place + 1 :])}
+        names = {v.name for v in variables}
+        groups: list[tuple[set[Any], dict[Atom, Any]]] = []
+        for atom, exponent in factors.items():
+            rest = {a: e for a, e in factors.items() if a is not atom}
             if atom.kind == "sum" and exponent > 0 and exponent == int(exponent) and names & atom.free:
                 bound, inside = self.open(atom)
-                left = self.monomial(coefficient, rest | ({atom: exponent - 1} if exponent > 1 else {}))
+                left = self.monomial(coefficient, {**rest, atom: exponent - 1})
                 return self.sum(variables + bound, self.multiply(left, inside))
-            for variable, value in (atom.data, atom.data[::-1]) if atom.kind == "delta" else ():
-                if variable[0] == "v" and variable[1] in names:
-                    parts = [self.rename_atom(a, e, {variable[1]: value}) for a, e in rest.items()]
-                    others = [v for v in variables if v[1] != variable[1]]
-                    return self.sum(others, self.scale(self.product(parts), coefficient))
-        groups: list[tuple[set[Any], list[tuple[Atom, Any]]]] = []
-        for factor in factors:
-            touching = [group for group in groups if group[0] & factor[0].free & names]
-            shared = (factor[0].free & names).union(*(group[0] for group in touching))
-            groups = [group for group in groups if not any(group is other for other in touching)]
-            groups.append((set(shared), [f for group in touching for f in group[1]] + [factor]))
-        unused = names - {name for used, _ in groups for name in used}
-        total = [self.size((v[2],)) for v in variables if v[1] in unused]
+            for variable, value in permutations(atom.data) if atom.kind == "delta" else ():
+                if variable in variables:
+                    replaced = self.rename({frozenset(rest.items()): coefficient}, {variable.name: value})
+                    return self.sum([v for v in variables if v != variable], replaced)
+            used, members = names & atom.free, {atom: exponent}
+            for group in [group for group in groups if group[0] & used]:
+                groups.remove(group)
+                used, members = used | group[0], {**group[1], **members}
+            groups.append((used, members))
+        total = [self.size((v.factor,)) for v in variables if not any(v.name in used for used, _ in groups)]
         for used, members in groups:
-            total.append(
-                self._linked([v for v in variables if v[1] in used], members) if used else {(members[0],): Fraction(1)}
-            )
+            linked = [v for v in variables if v.name in used]
+            total.append(self._linked(linked, members) if used else {frozenset(members.items()): Fraction(1)})
         return self.scale(self.product(total), coefficient)
 
-    def _linked(self, variables: list[Index], factors: list[tuple[Atom, Any]]) -> Polynomial:
+    def _linked(self, variables: list[Variable], factors: dict[Atom, Any]) -> Polynomial:
         """Return one linked sum as an atom, its variables renamed in a canonical way."""
-        level = max(atom.level for atom, _ in factors) + 1
+        level = max(atom.level for atom in factors) + 1
         found = []
         for order in self._orders(variables, factors):
-            names = {v[1]: ("v", f"#{level}.{place}", v[2]) for place, v in enumerate(order)}
-            parts = self.product([self.rename_atom(a, e, names) for a, e in factors])
-            if len(parts) != 1:
+            names = {v.name: Variable(f"#{level}.{place}", v.factor) for place, v in enumerate(order)}
+            renamed = self.rename({frozenset(factors.items()): Fraction(1)}, names)
+            if len(renamed) != 1:
                 raise Refused("a renamed product is no longer a product")
-            ((monomial, coefficient),) = parts.items()
-            found.append(([(a.number, e) for a, e in monomial], monomial, coefficient, tuple(names.values())))
+            ((monomial, coefficient),) = renamed.items()
+            found.append((sorted((a.number, e) for a, e in monomial), monomial, coefficient, tuple(names.values())))
         _, monomial, coefficient, bound = min(found, key=lambda candidate: candidate[0])
         return self.scale(self.term("sum", bound, monomial), coefficient)
 
-    def _orders(self, variables: list[Index], factors: list[tuple[Atom, Any]]) -> list[list[Index]]:
+    def _orders(self, variables: list[Variable], factors: dict[Atom, Any]) -> list[list[Variable]]:
         """Return orders of the summed variables: by what they touch, ties in every way (at most 120)."""
-        colours = {v[1]: 1 for v in variables}
+        colours = {v.name: 1 for v in variables}
         for _ in range(3 if len(variables) > 1 else 0):
             touched = {
-                name: [(a.coloured({**colours, name: 0}), e) for a, e in factors if name in a.free] for name in colours
+                name: sorted((a.coloured({**colours, name: 0}), e) for a, e in factors.items() if name in a.free)
+                for name in colours
             }
-            colours = {name: hash((colours[name], *sorted(touched[name]))) for name in colours}
-        orders: list[list[Index]] = [[]]
+            colours = {name: hash((colours[name], *touched[name])) for name in colours}
+        orders: list[list[Variable]] = [[]]
         for colour in sorted(set(colours.values())):
-            tied = [v for v in variables if colours[v[1]] == colour]
+            tied = [v for v in variables if colours[v.name] == colour]
             choices = permutations(tied) if len(tied) < 6 else [tied]
             orders = [order + list(choice) for choice in choices for order in orders][:120]
         return orders
 
-    def entry(self, name: str, indices: Sequence[Index]) -> Polynomial:
+    def entry(self, name: str, indices: Any) -> Polynomial:
         """Return one entry of a tensor."""
         return self.term("entry", name, tuple(indices))
 
     def delta(self, s: Index, t: Index) -> Polynomial:
         """Return 1 where two indices of the same factor are equal, else 0."""
         pairs = meet(s, t)
-        return {} if pairs is None else self.product([self.term("delta", *pair) for pair in pairs])
+        return {} if pairs is None else self.product(self.term("delta", *sorted(pair, key=str)) for pair in pairs)
 
-    def opaque(
-        self, name: str, indices: Sequence[Index], variables: Sequence[Index], polynomials: Sequence[Polynomial]
-    ) -> Polynomial:
+    def opaque(self, name: str, indices: Any, variables: Any, polynomials: Any) -> Polynomial:
         """Return name(...)[indices], an unknown function of the arrays that the polynomials are over `variables`.
 
         Equal arrays give equal values; nothing else is known of it, and it is never differentiated.
         """
         level = max((a.level for p in polynomials for m in p for a, _ in m), default=0) + 1
-        names = {v[1]: ("v", f"#{level}.{place}", v[2]) for place, v in enumerate(variables)}
+        names = {v.name: Variable(f"#{level}.{place}", v.factor) for place, v in enumerate(variables)}
         arrays = tuple(frozenset(self.rename(p, names).items()) for p in polynomials)
         return self.term("opaque", name, tuple(indices), tuple(names.values()), arrays)

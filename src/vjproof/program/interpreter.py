@@ -91,7 +91,7 @@ def _values(
             values[name] = _called(op, arguments, symbols or {}, axis_sizes)
         else:
             shapes = [program.shape(argument) for argument in op.arguments]
-            values[name] = _evaluate(op, arguments, shapes, axis_sizes, arithmetic)
+            values[name] = evaluate_operation(op, arguments, shapes, axis_sizes, arithmetic)
         after(op, values)
     return values
 
@@ -108,9 +108,10 @@ def _called(op: Operation, arguments: list[Array], symbols: Symbols, sizes: Axis
     return result
 
 
-def _evaluate(
+def evaluate_operation(
     op: Operation, arguments: list[Array], shapes: Sequence[tuple[Any, ...]], sizes: AxisSizes, a: Arithmetic
 ) -> Array:
+    """Return the value of one line, no input or call, from those of its arguments, whose axes are `shapes`."""
     kind, attributes, shape = op.kind, op.attributes, sizes.shape(op.shape)
     if kind == "const":
         rational, powers = attributes["value"]

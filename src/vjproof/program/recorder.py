@@ -17,7 +17,7 @@ from numbers import Integral
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.kernel.program import Program, Refused, parts_of, program_from, shape_of
+from vjproof.kernel.program import MALFORMED, Program, Refused, parts_of, program_from, shape_of
 from vjproof.program import shaping
 from vjproof.program.axes import NAME, axis_data, format_shape, shape_data
 from vjproof.program.constants import read_literal
@@ -88,11 +88,12 @@ class Tape:
             return self._values[content]
         try:
             shape = shape_of(kind, [argument.axes for argument in arguments], attributes, self.axes)
-        except (Refused, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except Refused as error:
             raise VjproofError(f"{kind} line", expected="attributes that fit", got=excerpt(error)) from None
-        if shape is None:
+        except MALFORMED:
             shapes = " and ".join(format_shape(argument.axes) for argument in arguments) or "no argument"
-            raise VjproofError(f"{kind} line", expected="shapes and attributes that fit", got=f"{shapes}, {attributes}")
+            got = f"{shapes}, {excerpt(attributes)}"
+            raise VjproofError(f"{kind} line", expected="shapes and attributes that fit", got=got) from None
         count = len(self._lines) + 1
         while not name or (name in self._lines and kind != "input"):
             name, count = f"v{count}", count + 1

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vjproof.enclosure.balls import ball_constant, ball_power
-from vjproof.enclosure.evaluate import FUNCTIONS
+from vjproof.enclosure.functions import FUNCTIONS
 from vjproof.program.interpreter import run_all
 from vjproof.prover.adjoint import Sweep
 from vjproof.prover.fingerprint import Numbers, close

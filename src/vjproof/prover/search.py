@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vjproof.kernel.certificate import check, digests_of
-from vjproof.kernel.check import Comparison, Reverse
+from vjproof.kernel.check import Comparison
 from vjproof.kernel.program import Program, Refused
 from vjproof.program.recorder import program_data
 from vjproof.prover.candidates import Target, Values, targets_of
@@ -130,8 +130,7 @@ class _Attempt:
         self.numbers, self.wrt = numbers, wrt
         self.steps: list[list[Any]] = []
         self.resisted = ""
-        pair = (numbers.forward, numbers.second, landmarks, positive)
-        self.comparison: Comparison = Reverse(*pair, wrt, cotangents) if wrt else Comparison(*pair)
+        self.comparison = Comparison(numbers.forward, numbers.second, landmarks, positive, wrt, cotangents)
         values = Values(numbers, numbers.second, numbers.other)
         may_be: dict[str, list[Target]] = {}
         for target in self._targets(landmarks):
@@ -145,7 +144,7 @@ class _Attempt:
         """Return what a value may be: landmarks and adjoints; a mere output's value would hide how it is made."""
         numbers = self.numbers
         found = [target for name in landmarks for target in targets_of(numbers, "value", name, numbers.values[name])]
-        for name in getattr(self.comparison, "adjoint", {}):
+        for name in self.comparison.adjoint:
             if name in numbers.adjoints:
                 found += targets_of(numbers, "adjoint", name, numbers.adjoints[name])
         return found

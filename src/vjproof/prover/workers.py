@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 Task = tuple[str, str]  # a theorem's name and a variant
 SHARED = ("erf", "tanh", "LayerScale")  # choices that lemmas depend on
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 CHUNK = 4  # certificates that one process checks in a row
 
 
@@ -89,7 +91,8 @@ def _mapped(function: Callable[[T], R], groups: Sequence[T], workers: int) -> It
         yield from map(function, groups)
         return
     context = get_context("spawn")  # no copies of threads and locks
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_end_on_interrupt) as pool:
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_end_on_interrupt)
+    with _one_thread_each(), pool:
         try:
             for future in as_completed([pool.submit(function, group) for group in groups]):
                 yield future.result()
@@ -100,6 +103,18 @@ def _mapped(function: Callable[[T], R], groups: Sequence[T], workers: int) -> It
             ) from None  # fmt: skip
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that start now run small matrix products in one thread: several would wait for each other."""
+    given = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update({name: value or "1" for name, value in given.items()})
+    try:
+        yield
+    finally:
+        for name in [name for name, value in given.items() if value is None]:
+            del os.environ[name]
 
 
 def _end_on_interrupt() -> None:

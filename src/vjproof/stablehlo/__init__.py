@@ -1,0 +1,1 @@
+"""Networks written as StableHLO, by way of JAX and its MLIR bindings."""
