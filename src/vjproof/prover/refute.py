@@ -30,13 +30,14 @@ def refute(
     """
     if _worst(numbers, wrt) is None:
         return None
+    assumed = numbers.assumed
     sizes = (2, 3, 5, None) if None in numbers.forward.atoms.values() else (None,)
     for start in sizes:
         for seed in (0, 1):
             small = numbers
             if start is not None or seed:
-                small = Numbers(numbers.forward, numbers.second, wrt, cotangents, positive, seed=seed, start=start)
-            worst = _worst(small, wrt)
+                small = Numbers(numbers.forward, numbers.second, wrt, cotangents, positive, seed, start, assumed)
+            worst = None if small.broken() else _worst(small, wrt)
             found = None if worst is None else _confirmed(small, wrt, cotangents, *worst)
             if found is not None:
                 return found

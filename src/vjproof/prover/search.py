@@ -11,7 +11,7 @@ from vjproof.kernel.check import Comparison
 from vjproof.kernel.program import Program, Refused
 from vjproof.program.recorder import program_data
 from vjproof.prover.candidates import Target, Values, targets_of
-from vjproof.prover.fingerprint import Numbers
+from vjproof.prover.fingerprint import Assumed, Numbers
 from vjproof.prover.result import NOT_PROVED, PROVED, REFUTED, Result
 
 PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
@@ -28,23 +28,28 @@ def prove_programs(
     lemmas: Mapping[str, Any] | None = None,
     symbol: str | None = None,
     notes: Mapping[str, Any] | None = None,
+    assumed: Sequence[Assumed] = (),
 ) -> Result:
     """Return whether `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
 
     `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
     hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
+    `assumed` is what the programs were made under: where it fails at a random point nothing is proved or refuted.
     """
     import numpy as np
 
     began = time.perf_counter()
     from vjproof.prover.refute import refute, refute_in_balls
 
-    numbers = Numbers(forward, second, wrt, cotangents, positive)
+    numbers = Numbers(forward, second, wrt, cotangents, positive, assumed=assumed)
     if not _finite(numbers):
-        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1)
+        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1, assumed=assumed)
         if not any(np.isfinite(numbers.other[output]).any() for output in second.outputs):
             reason = "the second program is nowhere defined at the points that were tried"
             return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
+    if broken := numbers.broken():
+        reason = f"{broken.value} {broken.relation} {broken.number:.9g} is assumed and fails at the points that were tried"
+        return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     counterexample = refute(numbers, wrt, cotangents, positive)
     if counterexample is not None:
         return Result(REFUTED, counterexample=counterexample, seconds=time.perf_counter() - began)

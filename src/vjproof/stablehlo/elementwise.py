@@ -105,7 +105,7 @@ def clamp(call: Call) -> list[Value]:
     graph, node = call.graph, call.node(1)
     bounds = [graph.broadcast(call.unfolding.node(bound), (), call.shape) if not _shape(call, bound) else
               call.unfolding.node(bound) for bound in (low, high)]  # fmt: skip
-    return [minimum(graph, maximum(graph, bounds[0], node), bounds[1])]
+    return [_smaller(call, _larger(call, bounds[0], node), bounds[1])]
 
 
 def _clamp_whole(low: Any, x: Any, high: Any) -> Any:
@@ -144,15 +144,49 @@ def compare(call: Call) -> list[Value]:
     import numpy as np
 
     arrays = [known_array(call.graph, value) for value in call.operands]
-    name = COMPARISONS.get(str(call.attributes.get("comparison_direction")))
+    direction = str(call.attributes.get("comparison_direction"))
+    name = COMPARISONS.get(direction)
     left, right = arrays
     if name is None or left is None or right is None:
-        return call.refuse("numbers that depend on inputs")
+        return _assumed(call, direction)
     rounded = [v for v in call.operands if not isinstance(v, Known) and call.graph.number(v) is None]
     if rounded and not np.all(np.isinf(left) | np.isinf(right) | (np.abs(left - right) > GAP * np.abs(left))):
         return call.refuse("literals too near to each other")
     result = np.broadcast_to(getattr(np, name)(left, right), call.shape)
     return [Known(np.array(result), "i1")]
+
+
+def _assumed(call: Call, direction: str) -> list[Value]:
+    """Return the truth value under the assumptions of the unfolding; without any it is refused."""
+    import numpy as np
+
+    branches = call.unfolding.branches
+    truth = None if branches is None else branches.truth(call.graph, direction, *call.nodes())
+    if truth is None:
+        return call.refuse("numbers that depend on inputs")
+    return [Known(np.full(call.shape, truth), "i1")]
+
+
+def larger(call: Call) -> int:
+    """Return the larger of two arrays, entry by entry."""
+    return _larger(call, *call.nodes())
+
+
+def smaller(call: Call) -> int:
+    """Return the smaller of two arrays, entry by entry."""
+    return _smaller(call, *call.nodes())
+
+
+def _larger(call: Call, x: int, y: int) -> int:
+    branches = call.unfolding.branches
+    found = None if branches is None else branches.larger(call.graph, x, y)
+    return maximum(call.graph, x, y) if found is None else found
+
+
+def _smaller(call: Call, x: int, y: int) -> int:
+    branches = call.unfolding.branches
+    found = None if branches is None else branches.smaller(call.graph, x, y)
+    return minimum(call.graph, x, y) if found is None else found
 
 
 def select(call: Call) -> list[Value]:

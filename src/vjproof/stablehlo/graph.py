@@ -129,6 +129,8 @@ class Graph:
             return self._filled(x, shape)
         if kind == "transpose":
             return self.transpose(inputs[0], [attributes[0][k] for k in order])
+        if kind == "reverse":  # outside, where it meets another one and both vanish
+            return self.reverse(self.transpose(inputs[0], order), [order.index(dim) for dim in attributes[0]])
         if tuple(order) == tuple(range(len(old))):
             return x
         if kind == "reverse":

@@ -14,6 +14,10 @@ from vjproof.stablehlo.graph import Graph, Node
 Line = list[Any]
 
 
+class Unread(VjproofError):
+    """A module is sound, and has an operation that no program can state."""
+
+
 class Lowering:
     """Writes the lines of one graph; `sizes` gives the elements of atomic axes, `names` the inputs' names.
 
@@ -54,7 +58,7 @@ class Lowering:
         kind, inputs, attributes, sizes, place = node
         if kind == "refused":
             name, _, why = str(attributes[0]).partition(": ")
-            raise VjproofError(
+            raise Unread(
                 f"{name} at {place or 'an unknown line'}", expected="an operation in the subset that is read",
                 got=why or name, remedy="see docs/stablehlo-subset.md",
             )  # fmt: skip

@@ -50,6 +50,18 @@ class Approximation(NamedTuple):
         return f"{self.computed} read as {self.function}, {known}{_at(self.place)}"
 
 
+class Branch(NamedTuple):
+    """An assumption under which a comparison was read: every entry of a value is larger or smaller than a number."""
+
+    value: str
+    relation: str
+    number: float
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.relation} {self.number:.9g} in every entry assumed{_at(self.place)}"
+
+
 def _at(place: str) -> str:
     return f" ({place})" if place else ""
 
@@ -73,6 +85,7 @@ class Module:
     places: Mapping[str, str]
     sha256: str
     function: str = "main"
+    branches: tuple[Branch, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
@@ -103,5 +116,6 @@ class Module:
             "literals": sorted({str(reading) for reading in self.literals}),
             "approximations": [str(approximation) for approximation in self.approximations],
             "roundings": sorted({f"{words}{_at(place)}" for words, place in self.roundings}),
+            "branches": [str(branch) for branch in self.branches],
             "captured": [f"{name} of shape {tuple(array.shape)}" for name, array in self.captured.items()],
         }

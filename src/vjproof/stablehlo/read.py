@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 from vjproof.errors import VjproofError, excerpt
 from vjproof.program.recorder import program_of
 from vjproof.stablehlo.axis_inference import Dimensions
+from vjproof.stablehlo.branches import Branches
 from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.lowering import Lowering
-from vjproof.stablehlo.module import Approximation, Module, Reading, Tensor
+from vjproof.stablehlo.module import Approximation, Branch, Module, Reading, Tensor
 from vjproof.stablehlo.module_document import FLOATS, Function
 from vjproof.stablehlo.parse import parse_module
 from vjproof.stablehlo.unfold import Unfolding
@@ -71,6 +72,7 @@ def read_pair(
     *,
     functions: tuple[str, str] = ("main", "main"),
     cotangent: str = "d_y",
+    branches: bool = False,
 ) -> tuple[Module, Module]:
     """Return two modules as Programs over the same axes, which are inferred in both together.
 
@@ -78,11 +80,12 @@ def read_pair(
     module and the cotangents of them, results of the gradient module and the arguments that they belong to. The inputs
     of the forward program are arg0, arg1 ...; a linked input of the gradient program has the same name, one that is
     linked to result k of the forward module is called d_y (d_y0, d_y1 ... if there are several results), others
-    extra0, extra1 ...  VjproofError as `read_stablehlo`, and where linked arrays have different sizes.
+    extra0, extra1 ...  With `branches` a comparison of numbers that depend on inputs with a literal is read as if it came
+    out the same in every entry; `Module.branches` lists these assumptions, which whatever follows needs. VjproofError as `read_stablehlo`, and where linked arrays have different sizes.
     """
     dimensions = Dimensions()
-    first = _unfold(forward, functions[0], dimensions, "forward module")
-    second = _unfold(gradient, functions[1], dimensions, "gradient module")
+    first = _unfold(forward, functions[0], dimensions, "forward module", branches)
+    second = _unfold(gradient, functions[1], dimensions, "gradient module", branches)
     names = [f"arg{place}" for place in range(len(first.inputs))]
     theirs = [f"extra{place}" for place in range(len(second.inputs))]
     for here, there in links:
@@ -107,7 +110,7 @@ def read_pair(
     return _module(first, lowered[0], atoms), _module(second, lowered[1], atoms)
 
 
-def _unfold(source: Source, name: str, dimensions: Dimensions, where: str) -> _Read:
+def _unfold(source: Source, name: str, dimensions: Dimensions, where: str, branches: bool = False) -> _Read:
     from vjproof.stablehlo.subset import SUBSET
 
     functions = parse_module(source, where)
@@ -115,7 +118,7 @@ def _unfold(source: Source, name: str, dimensions: Dimensions, where: str) -> _R
         known = ", ".join(functions) or "none"
         raise VjproofError(where, expected=f"a function {excerpt(repr(name), 40)}", got=excerpt(known, 100))
     function, graph = functions[name], Graph()
-    unfolding = Unfolding(functions, graph, Captured(), SUBSET)
+    unfolding = Unfolding(functions, graph, Captured(), SUBSET, branches=Branches() if branches else None)
     arguments: list[Value] = []
     for place, kind in enumerate(function.block.types):
         if kind.shape is None or 0 in kind.shape:
@@ -129,7 +132,8 @@ def _unfold(source: Source, name: str, dimensions: Dimensions, where: str) -> _R
     results = [unfolding.node(value) for value in unfolding.call(name, arguments, 0, where)]
     if not results:
         raise VjproofError(f"{where}, function {name}", expected="at least one result", got="none")
-    live = sorted({*graph.live(results), *inputs})
+    assumed = [node for node, _ in unfolding.branches.made] if unfolding.branches else []
+    live = sorted({*graph.live([*results, *assumed]), *inputs})
     for node in live:
         if 0 in graph.shape(node):
             raise VjproofError(f"{where}, {graph.nodes[node].place}", expected="axes with at least one element",
@@ -184,6 +188,10 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
             Approximation(kind, f"composite chlo.{kind}", None, place) for kind, _, _, place in unfolding.composites
         ),
         roundings=tuple(dict.fromkeys(unfolding.declared)),
+        branches=tuple(
+            Branch(lowering.value(node), made.relation, number, made.place)
+            for (node, number), made in (unfolding.branches.made.items() if unfolding.branches else ())
+        ),
         places=lowering.places,
         sha256=hashlib.sha256(text).hexdigest(),
         function=function.name,

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
+from vjproof.stablehlo.branches import Branches
 from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.limits import MOST_CALLS, MOST_OPERATIONS
 from vjproof.stablehlo.module_document import FLOATS, INTEGERS, Block, Function, Operation, TensorType
@@ -22,6 +23,7 @@ class Unfolding:
     """What unfolding a module knows and gathers: its functions, the graph, and what is to be declared.
 
     `declared` lists (words, place) of each thing that is read as something else: a conversion of number formats.
+    `branches`, where given, gathers the assumptions under which comparisons that depend on inputs are read.
     """
 
     functions: dict[str, Function]
@@ -30,6 +32,7 @@ class Unfolding:
     table: Any
     declared: list[tuple[str, str]] = field(default_factory=list)
     composites: list[tuple[str, str, str, str]] = field(default_factory=list)
+    branches: Branches | None = None
     steps: int = 0
     known: int = 0
 
@@ -53,7 +56,10 @@ class Unfolding:
             raise VjproofError(where, expected=f"{len(block.arguments)} arguments and a body", got=str(len(arguments)))
         values = dict(outer)
         values.update(zip(block.arguments, arguments, strict=True))
+        needed = needed_by(block)
         for operation in block.operations:
+            if operation.results and needed.isdisjoint(operation.results):
+                continue
             self.steps += 1
             if self.steps > MOST_OPERATIONS:
                 raise VjproofError(where, expected=f"at most {MOST_OPERATIONS} operations once unfolded", got="more")
@@ -147,6 +153,21 @@ class Call:
 
 
 Handler = Callable[[Call], Sequence[Value]]
+
+
+def needed_by(block: Block) -> set[int]:
+    """Return the values that a block's last operation needs, directly or not."""
+    needed: set[int] = set()
+    for operation in reversed(block.operations):
+        if not operation.results or not needed.isdisjoint(operation.results):
+            needed |= _taken(operation)
+    return needed
+
+
+def _taken(operation: Operation) -> set[int]:
+    """Return the values that an operation takes, in its regions too."""
+    inner = [one for region in operation.regions for one in region.operations]
+    return {*operation.operands}.union(*map(_taken, inner))
 
 
 def _unreadable(kind: TensorType) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -37,11 +38,14 @@ def validate_custom_vjp(f: Any, *args: Any) -> Validation:
     if not goals:
         raise VjproofError("args", expected="an argument of floating-point numbers", got="none")
 
+    signature = _signature(primal, fixed)
+
     def whole(function: Any) -> Callable[..., Any]:
         def called(*some: Any) -> Any:
             rest = iter(some)
             return function(*(argument if place in fixed else next(rest) for place, argument in enumerate(args)))
 
+        called.__signature__ = signature  # type: ignore[attr-defined]  # the names that arguments go by
         return called
 
     def gradient(*given: Any) -> Any:
@@ -74,3 +78,16 @@ def _cotangent(argument: Any, given: Any) -> Any:
     import jax
 
     return jax.tree_util.tree_map(lambda x: 0 * x, argument) if given is None else given
+
+
+def _signature(function: Callable[..., Any], fixed: set[int]) -> inspect.Signature:
+    """Return a signature with the names of a function's arguments, without those that are fixed."""
+    try:
+        given = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        given = []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if not given or any(parameter.kind not in kinds for parameter in given):
+        return inspect.signature(lambda *args: args)
+    kept = [parameter.replace(default=inspect.Parameter.empty) for place, parameter in enumerate(given) if place not in fixed]
+    return inspect.Signature(kept)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from vjproof.kernel.program import Program
 from vjproof.program.recorder import program_data, program_of
+from vjproof.prover import words
+from vjproof.prover.fingerprint import Assumed
 from vjproof.stablehlo.module import Module
 from vjproof.stablehlo.read import read_pair
 from vjproof.validation.question import Question
@@ -26,7 +28,29 @@ class ReadPair:
     wrt: tuple[str, ...]
     cotangents: tuple[str, ...]
     modules: tuple[Module, Module]
-    places: tuple[Mapping[str, str], Mapping[str, str]] = field(default=({}, {}))
+    names: Mapping[str, str]  # of inputs, by the names that the modules' programs have
+
+    def place(self, second: bool, value: str) -> str:
+        """Return the source line of a value of the forward or the second program, "" where it is not known."""
+        back = {new: old for old, new in self.names.items()}
+        return self.modules[second].places.get(back.get(value, value), "")
+
+    def assumed(self) -> list[Assumed]:
+        """Return the assumptions under which the modules were read."""
+        found = []
+        for second, module in enumerate(self.modules):
+            for branch in module.branches:
+                value = self.names.get(branch.value, branch.value)
+                found.append(Assumed(bool(second), value, branch.relation, branch.number))
+        return found
+
+    def limits(self) -> list[str]:
+        """Return the assumptions in words, written out from the inputs, each once."""
+        said = []
+        for one in self.assumed():
+            program = self.gradient if one.second else self.forward
+            said.append(f"where {words.expression(program, one.value)} {one.relation} {one.number:.9g} in every entry")
+        return list(dict.fromkeys(said))
 
     def declarations(self) -> dict[str, list[str]]:
         """Return, in words, what was read as something else in either module, each once."""
@@ -39,15 +63,13 @@ class ReadPair:
 
 def read(question: Question) -> ReadPair:
     """Return a question's modules as programs; VjproofError as `stablehlo.read.read_pair`."""
-    forward, gradient = read_pair(question.forward, question.gradient, question.links())
+    forward, gradient = read_pair(question.forward, question.gradient, question.links(), branches=True)
     names = _names(forward, gradient)
     return ReadPair(
         renamed(forward.program, names), renamed(gradient.program, names),
         tuple(names.get(name, name) for name in (forward.inputs[place].name for place in question.wrt)),
         tuple(names.get(name, name) for name in (gradient.inputs[place].name for place in question.cotangents)),
-        (forward, gradient),
-        ({names.get(n, n): place for n, place in forward.places.items()},
-         {names.get(n, n): place for n, place in gradient.places.items()}),
+        (forward, gradient), names,
     )  # fmt: skip
 
 

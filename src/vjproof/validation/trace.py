@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
@@ -52,6 +54,7 @@ def trace(function: Callable[..., Any], arguments: Sequence[Any], where: str) ->
     """
     import jax
 
+    _leave_out_of_locations()
     with wide(arguments):
         try:
             return str(jax.jit(function, keep_unused=True).lower(*arguments).as_text(debug_info=True))
@@ -87,3 +90,13 @@ def _untraceable(where: str, error: Exception) -> VjproofError:
     line = next((line for line in str(error).splitlines() if line.strip()), "")
     got = f"{type(error).__name__}: {excerpt(line, 200)}"
     return VjproofError(where, expected="a function that JAX can trace on these shapes", got=got)
+
+
+@cache
+def _leave_out_of_locations() -> None:
+    """Ask JAX not to tell this package's files as the source of an operation."""
+    with suppress(ImportError, AttributeError):  # not part of JAX's public interface: locations only
+        from jax._src import source_info_util
+
+        for file in Path(__file__).parent.glob("*.py"):
+            source_info_util.register_exclusion(str(file))

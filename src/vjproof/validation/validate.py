@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.kernel.program import Program
 from vjproof.prover import words
 from vjproof.prover.result import NOT_PROVED, PROVED, Result
 from vjproof.prover.search import prove_programs
+from vjproof.stablehlo.lowering import Unread
 from vjproof.stablehlo.parse import parse_module
 from vjproof.validation.pair import ReadPair, read
 from vjproof.validation.question import Chosen, Question, Signature, ask
 from vjproof.validation.source import Source, is_module, load
-from vjproof.validation.validation import Validation, sha256
+from vjproof.validation.validation import Validation, sha256, shortened
 
 Given = Callable[..., Any] | str | bytes | Path
 
@@ -55,49 +55,70 @@ def question_of_modules(forward: Source, gradient: Source, wrt: Chosen = 0, cota
 
 
 def answer(question: Question) -> Validation:
-    """Return the answer to a question; VjproofError where a module cannot be read."""
+    """Return the answer to a question; VjproofError where a module cannot be read.
+
+    A module with an operation that no program can state, such as a choice that depends on the data, is not proved.
+    """
     began = time.perf_counter()
-    pair = read(question)
-    _require_results(pair)
-    notes = {
-        "modules": {"forward": sha256(question.forward), "gradient": sha256(question.gradient)},
-        "question": question.record(), "declared": pair.declarations(),
-    }  # fmt: skip
+    modules = {"forward": question.forward, "gradient": question.gradient}
+    try:
+        pair = read(question)
+    except Unread as reason:
+        return Validation(NOT_PROVED, reason=(str(reason),), modules=modules, seconds=time.perf_counter() - began)
+    count = len(pair.gradient.outputs)
+    if count != len(pair.wrt):
+        expected = f"{len(pair.wrt)} results, for {excerpt(', '.join(pair.wrt))}"
+        raise VjproofError("gradient module", expected=expected, got=str(count))
+    declared = {kind: lines for kind, lines in pair.declarations().items() if lines}
     result = prove_programs(
-        pair.forward, pair.gradient, wrt=pair.wrt, cotangents=pair.cotangents, notes=notes,
+        pair.forward, pair.gradient, wrt=pair.wrt, cotangents=pair.cotangents, assumed=pair.assumed(),
+        notes=notes_of(question, declared),
     )  # fmt: skip
-    result = replace(result, programs=(pair.forward, pair.gradient))
     return Validation(
         result.status,
-        statement=tuple(words.statement(result.statement, *result.programs)) if result.status == PROVED else (),  # type: ignore[misc]
+        statement=tuple(stated(result, pair)),
         certificate=result.certificate,
         counterexample=result.counterexample,
-        reason=tuple(_located(result, pair)) if result.status == NOT_PROVED else (),
-        declared={kind: lines for kind, lines in pair.declarations().items() if lines},
-        modules={"forward": question.forward, "gradient": question.gradient},
+        reason=tuple(located(result, pair)) if result.status == NOT_PROVED else (),
+        declared=declared,
+        modules=modules,
         equalities=result.equalities,
         seconds=time.perf_counter() - began,
     )
 
 
-def _require_results(pair: ReadPair) -> None:
-    """Raise VjproofError unless each result of the gradient module is shaped as the argument that it belongs to."""
-    count = len(pair.gradient.outputs)
-    if count != len(pair.wrt):
-        raise VjproofError(
-            "gradient module", expected=f"{len(pair.wrt)} results, for {excerpt(', '.join(pair.wrt))}", got=str(count)
-        )
+def notes_of(question: Question, declared: dict[str, list[str]]) -> dict[str, Any]:
+    """Return what a certificate tells of its modules: their SHA-256, how they belong together, what was read."""
+    return {
+        "modules": {"forward": sha256(question.forward), "gradient": sha256(question.gradient)},
+        "question": question.record(),
+        "declared": declared,
+    }
 
 
-def _located(result: Result, pair: ReadPair) -> list[str]:
+def stated(result: Result, pair: ReadPair) -> list[str]:
+    """Return what is proved, in words: the kernel's statement, limited to the assumptions of the reading."""
+    if result.status != PROVED:
+        return []
+    first, *rest = words.statement(result.statement, pair.forward, pair.gradient)
+    return [first, *pair.limits(), *rest]
+
+
+def located(result: Result, pair: ReadPair) -> list[str]:
     """Return the reason why something is not proved, with the source lines of the values that it names."""
-    lines = result.lines()
+    for one in pair.assumed():
+        if result.reason.startswith(f"{one.value} {one.relation} {one.number:.9g} is assumed"):
+            side = "gradient" if one.second else "forward"
+            text = words.expression(pair.gradient if one.second else pair.forward, one.value)
+            place = next(b.place for b in pair.modules[one.second].branches if b.number == one.number)
+            return [f"the {side} module branches on {text} {one.relation} {one.number:.9g} at {place}: true in some "
+                    "entries and false in others"]  # fmt: skip
+    lines = replace(result, programs=(pair.forward, pair.gradient)).lines()
     found = words.RESISTED.fullmatch(result.reason)
-    if found:
-        sides: Sequence[tuple[str, str, Program, Any]] = (
-            ("gradient", found[1], pair.gradient, pair.places[1]),
-            ("forward", found[3], pair.forward, pair.places[0]),
-        )
-        said = [f"{name} at {places[name]} in the {side} module" for side, name, _, places in sides if places.get(name)]
-        lines += said
-    return lines
+    for side, name in (("gradient", found[1]), ("forward", found[3])) if found else ():
+        if place := pair.place(side == "gradient", name):
+            lines.append(f"{name} of the {side} module: {place}")
+    if result.reason.endswith("is not differentiated"):
+        maxima = [pair.place(False, op.name) for op in pair.forward.operations.values() if op.kind == "max"]
+        lines += [f"a maximum of the forward module: {place}" for place in dict.fromkeys(filter(None, maxima))]
+    return shortened(lines)
