@@ -55,7 +55,7 @@ def refute_in_balls(numbers: Numbers, wrt: Sequence[str], cotangents: Sequence[s
         return None
     for pair in _in_balls(numbers, wrt, cotangents):
         true, got = (np.asarray(side, dtype=object) for side in pair[2:])
-        apart = np.frompyfunc(lambda x, y: bool(x.is_finite() and y.is_finite() and not x.overlaps(y)), 2, 1)(true, got)
+        apart = np.frompyfunc(_apart, 2, 1)(true, got) if true.shape == got.shape else np.zeros(())
         if np.any(apart):
             entry = tuple(int(i) for i in np.argwhere(apart)[0])
             return _example(numbers, wrt, pair[0], entry, true[entry], got[entry])
@@ -86,6 +86,10 @@ def _worst(numbers: Numbers, wrt: Sequence[str]) -> tuple[int, tuple[int, ...]] 
             gap = np.abs(value - true)
             return place, tuple(int(i) for i in np.unravel_index(int(np.argmax(gap)), gap.shape))
     return None
+
+
+def _apart(x: Any, y: Any) -> bool:
+    return bool(x.is_finite() and y.is_finite() and not x.overlaps(y))
 
 
 def _fits(numbers: Numbers) -> bool:
