@@ -25,12 +25,15 @@ _HOME = {
     "prove_vjp": "vjproof.prover.user_functions",
     "read_image": "vjproof.images.photograph",
     "read_stablehlo": "vjproof.stablehlo.read",
+    "validate": "vjproof.validation.gradient_claim",
+    "validate_custom_vjp": "vjproof.validation.custom_rule",
 }
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
     "certify", "denormalise", "enclose", "explain_images", "load", "preprocess",
     "prove", "prove_equal", "prove_vjp", "read_image", "read_stablehlo",
+    "validate", "validate_custom_vjp",
 ]  # fmt: skip
 
 

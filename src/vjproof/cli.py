@@ -12,6 +12,7 @@ from vjproof.commands.certify import certify
 from vjproof.commands.explain import explain, models
 from vjproof.commands.options import BAD_INPUT, DONE, INTERRUPTED, NEGATIVE
 from vjproof.commands.prove import check, prove
+from vjproof.commands.validate import validate
 from vjproof.errors import VjproofError
 
 # A usage error is whatever the option parser itself complains of; its class moved between versions of typer.
@@ -41,7 +42,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, models, prove, check):
+for command in (explain, certify, models, prove, check, validate):
     app.command()(command)
 
 

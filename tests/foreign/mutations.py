@@ -118,7 +118,7 @@ def _places(line: str) -> Iterator[tuple[str, str]]:
         for place, part in enumerate(parts):
             start, stop = map(int, part.split(":"))
             for step in (1, -1):
-                if 0 <= start + step and stop + step <= sizes[place]:
+                if start + step >= 0 and stop + step <= sizes[place]:
                     moved = [*parts[:place], f"{start + step}:{stop + step}", *parts[place + 1 :]]
                     yield "slice start", line.replace(f"[{found[1]}]", f"[{', '.join(moved)}]", 1)
     found = re.search(r"low = \[([\d, ]+)\], high = \[([\d, ]+)\]", line)

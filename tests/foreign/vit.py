@@ -120,7 +120,9 @@ def matmul_attention(x, p, softmax=jax.nn.softmax):
     qkv = (x @ w + b).reshape(batch, n, 3, h, e).transpose(2, 0, 3, 1, 4)
     q, k, v = qkv[0], qkv[1], qkv[2]
     weights = softmax((q * e**-0.5) @ k.swapaxes(-1, -2), axis=-1)
-    return (weights @ v).transpose(0, 2, 1, 3).reshape(batch, n, h * e) @ p["out"]["w"].reshape(h * e, d) + p["out"]["b"]
+    return (weights @ v).transpose(0, 2, 1, 3).reshape(batch, n, h * e) @ p["out"]["w"].reshape(h * e, d) + p["out"][
+        "b"
+    ]
 
 
 def library_attention(x, p):

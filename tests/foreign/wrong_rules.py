@@ -41,7 +41,9 @@ def _layer_norm(change):
         hat, r, g = saved
         q = d_y if change == "g afterwards" else d_y * g
         mean, product = jnp.mean(q, axis=-1, keepdims=True), jnp.mean(hat * q, axis=-1, keepdims=True)
-        d_x = r * (q - (0 if change == "mean kept constant" else mean) - (0 if change == "r constant" else hat * product))
+        d_x = r * (
+            q - (0 if change == "mean kept constant" else mean) - (0 if change == "r constant" else hat * product)
+        )
         d_x = d_x * g if change == "g afterwards" else d_x
         d_x = d_x * r if change == "r twice" else d_x
         d_g = jnp.sum(d_y * (hat / r if change == "not normalised" else hat), axis=0)

@@ -114,7 +114,13 @@ def _confirmed(
 
 
 def _example(
-    numbers: Numbers, wrt: Sequence[str], place: int, entry: tuple[int, ...], true: Any, got: Any, confirmed: bool = True
+    numbers: Numbers,
+    wrt: Sequence[str],
+    place: int,
+    entry: tuple[int, ...],
+    true: Any,
+    got: Any,
+    confirmed: bool = True,
 ) -> Counterexample:
     label = f"d_{wrt[place]}" if wrt else f"output {place}"
     sizes = {name: size for name, size in numbers.sizes.items() if numbers.forward.atoms[name] is None}
@@ -136,8 +142,8 @@ def _in_balls(
             for program in (numbers.forward, numbers.second)
         )
         if not wrt:
-            pairs = zip(numbers.forward.outputs, numbers.second.outputs, strict=False)
-            return [(k, name, forward[name], second[output]) for k, (name, output) in enumerate(pairs)]
+            ends = enumerate(zip(numbers.forward.outputs, numbers.second.outputs, strict=False))
+            return [(place, name, forward[name], second[output]) for place, (name, output) in ends]
         exp = np.frompyfunc(lambda x: x.exp(), 1, 1)
         power = np.frompyfunc(ball_power, 2, 1)
         sqrt_pi = flint.arb.pi().sqrt()

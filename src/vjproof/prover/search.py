@@ -48,7 +48,9 @@ def prove_programs(
             reason = "the second program is nowhere defined at the points that were tried"
             return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     if broken := numbers.broken():
-        reason = f"{broken.value} {broken.relation} {broken.number:.9g} is assumed and fails at the points that were tried"
+        reason = (
+            f"{broken.value} {broken.relation} {broken.number:.9g} is assumed and fails at the points that were tried"
+        )
         return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     counterexample = refute(numbers, wrt, cotangents, positive)
     if counterexample is not None:

@@ -14,7 +14,7 @@ from vjproof.stablehlo.graph import Graph, Node
 Line = list[Any]
 
 
-class Unread(VjproofError):
+class OutsideSubsetError(VjproofError):
     """A module is sound, and has an operation that no program can state."""
 
 
@@ -58,7 +58,7 @@ class Lowering:
         kind, inputs, attributes, sizes, place = node
         if kind == "refused":
             name, _, why = str(attributes[0]).partition(": ")
-            raise Unread(
+            raise OutsideSubsetError(
                 f"{name} at {place or 'an unknown line'}", expected="an operation in the subset that is read",
                 got=why or name, remedy="see docs/stablehlo-subset.md",
             )  # fmt: skip

@@ -80,8 +80,9 @@ def read_pair(
     module and the cotangents of them, results of the gradient module and the arguments that they belong to. The inputs
     of the forward program are arg0, arg1 ...; a linked input of the gradient program has the same name, one that is
     linked to result k of the forward module is called d_y (d_y0, d_y1 ... if there are several results), others
-    extra0, extra1 ...  With `branches` a comparison of numbers that depend on inputs with a literal is read as if it came
-    out the same in every entry; `Module.branches` lists these assumptions, which whatever follows needs. VjproofError as `read_stablehlo`, and where linked arrays have different sizes.
+    extra0, extra1 ...  With `branches` a comparison of numbers that depend on inputs with a literal is read as if it
+    came out the same in every entry; `Module.branches` lists these assumptions, which whatever follows needs.
+    VjproofError as `read_stablehlo`, and where linked arrays have different sizes.
     """
     dimensions = Dimensions()
     first = _unfold(forward, functions[0], dimensions, "forward module", branches)

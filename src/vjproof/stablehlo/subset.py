@@ -9,7 +9,6 @@ import numpy as np
 
 from vjproof.stablehlo import contraction, control, convolution, elementwise, indexing, movement
 from vjproof.stablehlo.elementwise import divide_whole, of_binary, of_floats, of_power, of_unary, remainder_whole
-from vjproof.stablehlo.graph_arithmetic import maximum, minimum
 from vjproof.stablehlo.unfold import Handler
 
 

@@ -11,8 +11,8 @@ from vjproof.errors import VjproofError, excerpt
 from vjproof.prover.result import PROVED
 from vjproof.validation.equality import same_value
 from vjproof.validation.functions import question_of_functions
+from vjproof.validation.gradient_claim import answer
 from vjproof.validation.trace import leaves_of
-from vjproof.validation.validate import answer
 from vjproof.validation.validation import Validation
 
 
@@ -24,7 +24,7 @@ def validate_custom_vjp(f: Any, *args: Any) -> Validation:
     floating-point numbers, is the rule's backward after its forward. The value that the rule's forward returns must be
     the function's too. VjproofError where f has no such rule, and as `validate`.
     """
-    parts = [getattr(f, name, None) for name in ("fun", "fwd", "bwd")]
+    parts: list[Any] = [getattr(f, name, None) for name in ("fun", "fwd", "bwd")]
     if not all(map(callable, parts)):
         raise VjproofError(
             "validate_custom_vjp", expected="a jax.custom_vjp function with a rule", got=excerpt(repr(f), 60),
@@ -53,7 +53,9 @@ def validate_custom_vjp(f: Any, *args: Any) -> Validation:
         _, saved = whole(forward)(*some)
         d_args = backward(*statics, saved, d_y)
         if not isinstance(d_args, tuple | list) or len(d_args) != len(free):
-            raise VjproofError("the rule's backward", expected=f"a tuple of {len(free)} cotangents", got=type(d_args).__name__)
+            raise VjproofError(
+                "the rule's backward", expected=f"a tuple of {len(free)} cotangents", got=type(d_args).__name__
+            )
         return tuple(_cotangent(some[place], d_args[place]) for place in goals)
 
     validation = answer(question_of_functions(whole(primal), gradient, free, None, goals))
@@ -89,5 +91,9 @@ def _signature(function: Callable[..., Any], fixed: set[int]) -> inspect.Signatu
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not given or any(parameter.kind not in kinds for parameter in given):
         return inspect.signature(lambda *args: args)
-    kept = [parameter.replace(default=inspect.Parameter.empty) for place, parameter in enumerate(given) if place not in fixed]
+    kept = [
+        parameter.replace(default=inspect.Parameter.empty)
+        for place, parameter in enumerate(given)
+        if place not in fixed
+    ]
     return inspect.Signature(kept)

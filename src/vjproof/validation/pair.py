@@ -45,12 +45,17 @@ class ReadPair:
         return found
 
     def limits(self) -> list[str]:
-        """Return the assumptions in words, written out from the inputs, each once."""
-        said = []
-        for one in self.assumed():
-            program = self.gradient if one.second else self.forward
-            said.append(f"where {words.expression(program, one.value)} {one.relation} {one.number:.9g} in every entry")
-        return list(dict.fromkeys(said))
+        """Return the assumptions in words, written out from the inputs; what is the same assumption once."""
+        said: dict[str, str] = {}
+        for second, module in enumerate(self.modules):
+            program, side = ((self.forward, "forward"), (self.gradient, "second"))[second]
+            for branch in module.branches:
+                value = self.names.get(branch.value, branch.value)
+                text = words.expression(program, value)
+                line = f"where {text} {branch.relation} {branch.number:.9g} in every entry"
+                origin = f" (a branch at {branch.place or 'an unknown line'}, {value} of the {side} program)"
+                said.setdefault(line + (origin if "..." in text else ""), origin)
+        return [line if line.endswith(origin) else line + origin for line, origin in said.items()]
 
     def declarations(self) -> dict[str, list[str]]:
         """Return, in words, what was read as something else in either module, each once."""
@@ -93,5 +98,5 @@ def renamed(program: Program, names: Mapping[str, str]) -> Program:
         return names.get(name, name)
 
     data: dict[str, Any] = program_data(program)
-    lines = [[new(name), kind, [new(a) for a in arguments], attributes] for name, kind, arguments, attributes in data["lines"]]
+    lines = [[new(name), kind, [new(a) for a in arguments], rest] for name, kind, arguments, rest in data["lines"]]
     return program_of({**data, "lines": lines, "outputs": [new(name) for name in data["outputs"]]})

@@ -41,7 +41,7 @@ class Question:
 
 
 def question_from(record: Any, forward: Source, gradient: Source) -> Question:
-    """Return a question from the record of its places, which is not to be trusted: KeyError or TypeError if malformed."""
+    """Return a question from the record of its places, not to be trusted: KeyError or TypeError if malformed."""
     return Question(forward, gradient, *(tuple(record[name]) for name in ("wrt", "shared", "cotangents")))
 
 
@@ -111,8 +111,8 @@ def chosen(given: Chosen, labels: Sequence[str], where: str) -> list[int]:
 def _place(one: Any, labels: Sequence[str], where: str) -> int:
     if isinstance(one, str) and not one.isdecimal() and labels.count(one) == 1:
         return labels.index(one)
-    if isinstance(one, int) or (isinstance(one, str) and one.isdecimal() and len(one) < 7):
-        if 0 <= int(one) < len(labels):
-            return int(one)
+    number = int(one) if isinstance(one, int) or (one.isdecimal() and len(one) < 7) else -1
+    if 0 <= number < len(labels):
+        return number
     known = f"0 to {len(labels) - 1}" + (f" or a name, such as {labels[0]}" if labels and labels[0] else "")
     raise VjproofError(where, expected=f'the place of an argument, {known}, or "all"', got=excerpt(repr(one), 60))

@@ -13,6 +13,7 @@ from vjproof.prover.result import NOT_PROVED, PROVED, Counterexample
 from vjproof.validation.source import Source
 
 MOST_LINES = 12  # of one kind that are printed
+LARGEST = 100_000  # entries of an input of a counterexample that goes into a record
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Validation:
     """Whether a gradient is the vector-Jacobian product of a function, for all real inputs.
 
     `statement` is what is proved, in the kernel's words; `declared` lists what was read as something else, by kind
-    (literals, approximations, roundings, captured, branches); `reason` says what resisted, with its source line;
+    (`TITLES`, and "branches"); `reason` says what resisted, with its source line;
     `modules` holds both modules ("forward", "gradient") as they were read.
     """
 
@@ -44,8 +45,8 @@ class Validation:
         if self.status == NOT_PROVED:
             return list(self.reason)
         said = shortened(list(self.statement))
-        for kind, words in self.declared.items():
-            said += shortened([f"{_DECLARED[kind]} {line}" for line in words])
+        for kind, title in TITLES.items():
+            said += shortened([f"{title} {line}" for line in self.declared.get(kind, ())])
         return said
 
     def __str__(self) -> str:
@@ -65,9 +66,10 @@ class Validation:
     def record(self) -> dict[str, Any]:
         """Return the answer as a JSON-ready record."""
         example = self.counterexample
+        inputs = {} if example is None else {n: a.tolist() for n, a in example.inputs.items() if a.size <= LARGEST}
         shown = None if example is None else {
             "output": example.output, "entry": list(example.entry), "expected": example.expected, "got": example.got,
-            "confirmed": example.confirmed, "inputs": {n: a.tolist() for n, a in example.inputs.items() if a.size <= 10**5},
+            "confirmed": example.confirmed, "inputs": inputs,
         }  # fmt: skip
         return {
             "status": self.status, "statement": list(self.statement), "reason": list(self.reason),
@@ -76,10 +78,13 @@ class Validation:
         }  # fmt: skip
 
 
-_DECLARED = {
-    "literals": "Literal:", "approximations": "Approximation, read as exact:", "roundings": "Rounding, left out:",
-    "captured": "Holds for any numbers in the constant", "branches": "Branch:",
-}  # fmt: skip
+# Branches are part of the statement.
+TITLES = {
+    "literals": "Literal:",
+    "approximations": "Approximation, taken as exact:",
+    "roundings": "Rounding, left out:",
+    "captured": "Holds for any numbers in the constant array",
+}
 
 
 def shortened(lines: list[str]) -> list[str]:

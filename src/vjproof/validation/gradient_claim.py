@@ -12,7 +12,7 @@ from vjproof.errors import VjproofError, excerpt
 from vjproof.prover import words
 from vjproof.prover.result import NOT_PROVED, PROVED, Result
 from vjproof.prover.search import prove_programs
-from vjproof.stablehlo.lowering import Unread
+from vjproof.stablehlo.lowering import OutsideSubsetError
 from vjproof.stablehlo.parse import parse_module
 from vjproof.validation.pair import ReadPair, read
 from vjproof.validation.question import Chosen, Question, Signature, ask
@@ -36,7 +36,9 @@ def validate(f: Given, g: Given, *args: Any, cotangent: Any = None, wrt: Chosen 
         raise VjproofError("validate", expected="two functions, or two modules", got="one of each")
     if is_module(f):
         if args:
-            raise VjproofError("validate", expected="no args: modules have shapes of their own", got=f"{len(args)} args")
+            raise VjproofError(
+                "validate", expected="no args: modules have shapes of their own", got=f"{len(args)} args"
+            )
         return answer(question_of_modules(load(f, "forward"), load(g, "gradient"), wrt, cotangent))  # type: ignore[arg-type]
     from vjproof.validation.functions import question_of_functions
 
@@ -63,7 +65,7 @@ def answer(question: Question) -> Validation:
     modules = {"forward": question.forward, "gradient": question.gradient}
     try:
         pair = read(question)
-    except Unread as reason:
+    except OutsideSubsetError as reason:
         return Validation(NOT_PROVED, reason=(str(reason),), modules=modules, seconds=time.perf_counter() - began)
     count = len(pair.gradient.outputs)
     if count != len(pair.wrt):
