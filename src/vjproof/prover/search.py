@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vjproof.kernel.certificate import check, digests_of
@@ -57,9 +57,10 @@ def prove_programs(
         return Result(REFUTED, counterexample=counterexample, seconds=time.perf_counter() - began)
     kind = "vjp" if wrt else "equal"
     reason = "no landmark resisted, and no proof was found"
-    for landmarks in _landmark_sets(numbers):
+    values = Values(numbers, second, numbers.other)
+    for landmarks in _landmark_sets(numbers, values):
         try:
-            attempt = _Attempt(numbers, landmarks, positive, wrt, cotangents)
+            attempt = _Attempt(numbers, values, landmarks, positive, wrt, cotangents)
             reason = attempt.resisted or reason
             attempt.finish()
         except Refused as refusal:
@@ -103,24 +104,33 @@ def _finite(numbers: Numbers) -> bool:
     return all(np.isfinite(array).all() for array in arrays)
 
 
-def _landmark_sets(numbers: Numbers) -> list[list[str]]:
-    """Return sets of landmarks to try: values whose adjoint (or value) the second program computes, then fewer."""
-    operations, values = numbers.forward.operations, Values(numbers, numbers.second, numbers.other)
-    found = set()
-    for name, operation in operations.items():
-        role = "adjoint" if name in numbers.adjoints else "value"
+def _landmark_sets(numbers: Numbers, values: Values) -> Iterator[list[str]]:
+    """Yield sets of landmarks to try: values whose adjoint (or value) the second program computes.
+
+    A landmark that the second program does not compute, such as a product before its bias is added, stands in the way
+    of the values after it: the first set has only those of which it computes both value and adjoint.
+    """
+    operations = numbers.forward.operations
+
+    def computed(role: str, name: str) -> bool:
         array = numbers.adjoints[name] if role == "adjoint" else numbers.values[name]
-        if operation.kind in LANDMARK_KINDS and any(
+        return any(
             True
             for target in targets_of(numbers, role, name, array)
             for value in values.like(target)
             for _ in values.orders(value, target)
-        ):
-            found.add(name)
+        )
+
+    candidates = [name for name, operation in operations.items() if operation.kind in LANDMARK_KINDS]
+    found = {name for name in candidates if computed("adjoint" if name in numbers.adjoints else "value", name)}
     called = {name for op in operations.values() if op.kind == "call" for name in (*op.arguments, op.name)}
+    both = {name for name in found if computed("value", name)}
     dots = {name for name in found if operations[name].kind == "dot"}
-    sets = [[name for name in operations if name in chosen] for chosen in (found | called, dots | called, called)]
-    return [candidate for place, candidate in enumerate(sets) if candidate not in sets[:place]]
+    tried: list[set[str]] = []
+    for chosen in (both | called, found | called, dots | called, called):
+        if chosen not in tried:
+            tried.append(chosen)
+            yield [name for name in operations if name in chosen]
 
 
 class _Attempt:
@@ -129,6 +139,7 @@ class _Attempt:
     def __init__(
         self,
         numbers: Numbers,
+        values: Values,
         landmarks: list[str],
         positive: Sequence[str],
         wrt: Sequence[str],
@@ -138,7 +149,6 @@ class _Attempt:
         self.steps: list[list[Any]] = []
         self.resisted = ""
         self.comparison = Comparison(numbers.forward, numbers.second, landmarks, positive, wrt, cotangents)
-        values = Values(numbers, numbers.second, numbers.other)
         may_be: dict[str, list[Target]] = {}
         for target in self._targets(landmarks):
             for value in values.like(target):
