@@ -7,7 +7,7 @@ import pytest
 
 import vjproof
 
-HEAVY = {"numpy", "scipy", "jax", "torch", "PIL", "flint", "safetensors"}
+HEAVY = {"numpy", "scipy", "jax", "torch", "PIL", "flint", "safetensors", "onnx", "onnxruntime"}
 
 
 def loaded_after(code: str) -> set[str]:
@@ -35,6 +35,7 @@ def test_a_name_loads_what_it_needs() -> None:
         ["explain"],
         ["explain", "absent"],
         ["prove", "--help"],
+        ["export", "--help"],
         ["check"],
     ],
 )

@@ -18,11 +18,13 @@ _HOME = {
     "VjproofError": "vjproof.errors",
     "certify": "vjproof.certification.certification",
     "enclose": "vjproof.certification.certification",
+    "export": "vjproof.artifacts.writer",
     "denormalise": "vjproof.images.network_input",
     "preprocess": "vjproof.images.network_input",
     "prove": "vjproof.prover.registry",
     "prove_equal": "vjproof.prover.user_functions",
     "prove_vjp": "vjproof.prover.user_functions",
+    "read_export": "vjproof.artifacts.reader",
     "read_image": "vjproof.images.photograph",
     "read_stablehlo": "vjproof.stablehlo.read",
     "validate": "vjproof.validation.gradient_claim",
@@ -31,8 +33,8 @@ _HOME = {
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "certify", "denormalise", "enclose", "explain_images", "load", "preprocess",
-    "prove", "prove_equal", "prove_vjp", "read_image", "read_stablehlo",
+    "certify", "denormalise", "enclose", "explain_images", "export", "load", "preprocess",
+    "prove", "prove_equal", "prove_vjp", "read_export", "read_image", "read_stablehlo",
     "validate", "validate_custom_vjp",
 ]  # fmt: skip
 

@@ -10,6 +10,7 @@ import typer
 
 from vjproof.commands.certify import certify
 from vjproof.commands.explain import explain, models
+from vjproof.commands.export import export
 from vjproof.commands.options import BAD_INPUT, DONE, INTERRUPTED, NEGATIVE
 from vjproof.commands.prove import check, prove
 from vjproof.commands.validate import validate
@@ -42,7 +43,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, models, prove, check, validate):
+for command in (explain, certify, export, models, prove, check, validate):
     app.command()(command)
 
 

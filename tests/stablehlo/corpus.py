@@ -81,6 +81,7 @@ CORPUS: dict[str, Entry] = {
     "gelu, tanh": _entry(jax.nn.gelu, (3, 5)),
     "silu": _entry(jax.nn.silu, (3, 5)),
     "erf": _entry(jax.lax.erf, (3, 5)),
+    "standardize": _entry(lambda x: jax.nn.standardize(x, axis=-1, epsilon=1e-6), (3, 5)),
     "layer norm, x": _entry(layer_norm, (3, 5), (5,), (5,)),
     "layer norm by var, x": _entry(layer_norm_by_var, (3, 5), (5,), (5,)),
     "layer norm by var, g": _entry(layer_norm_by_var, (3, 5), (5,), (5,), wrt=1),
@@ -117,6 +118,7 @@ CORPUS: dict[str, Entry] = {
     "product": _entry(lambda x: jnp.prod(x, -1), (2, 4)),
     "tril": _entry(lambda x: jnp.tril(x) @ x, (4, 4)),
     "two results": _entry(lambda x: (jnp.tanh(x), x * x), (4, 3)),
+    "equality settled": _entry(lambda x: jnp.where(x.sum() == 3.0, 2.0, 1.0) * x, (2, 3)),
     "tree of arguments": (lambda p: p["a"] @ p["b"], ({"a": arrays((3, 4))[0], "b": arrays((4, 5))[0]},), 0),
 }
 FORWARD_ONLY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {

@@ -1,14 +1,10 @@
-"""Files of a certification: a gradient from elsewhere, and the certificate."""
+"""A gradient from elsewhere, as a .npy file."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.explain.output import write_atomically
 from vjproof.vit.params import Array
 
 MOST_BYTES = 2**28
@@ -28,9 +24,3 @@ def read_gradient(file: str | Path) -> Array:
         raise VjproofError(
             excerpt(path), expected=f"a .npy file of floats, at most {MOST_BYTES} bytes", got=excerpt(problem)
         ) from None
-
-
-def write_record(record: Mapping[str, Any], file: str | Path) -> None:
-    """Write the certificate as JSON, whole or not at all; VjproofError where the disk refuses."""
-    text = json.dumps(record, indent=2, allow_nan=False) + "\n"
-    write_atomically({Path(file): lambda stream: stream.write(text.encode())})

@@ -7,25 +7,45 @@ from typing import Annotated
 
 import typer
 
-from vjproof.commands.options import Json
+from vjproof.commands.options import Eps, Gelu, Heads, ImageSize, Json, model_choices
 
 
 def certify(
     model: Annotated[str, typer.Argument(help="A built-in model, a weights file, or a folder.")],
     image: Annotated[Path, typer.Argument(help="A picture.")],
     target: Annotated[str, typer.Option(help="top1, a class index or name, or margin:A-B.")] = "top1",
-    engine: Annotated[str, typer.Option(help="auto, numpy or jax.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
-    gradient: Annotated[Path | None, typer.Option(help="A .npy file: certify this array, and run no engine.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the JSON certificate.")] = None,
+    engine: Annotated[list[str], typer.Option(help="auto or an engine's name; repeat it to rank several.")] = ["auto"],  # noqa: B006 - typer reads the default from the signature
+    dtype: Annotated[list[str], typer.Option(help="What engines compute in; repeat it to rank several.")] = ["float32"],  # noqa: B006
+    gradient: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A .npy file: bound this array, and run no engine. The picture is taken as float32, as"
+            " float64 where every such array is."
+        ),
+    ] = None,
+    heads: Heads = None,
+    eps: Eps = None,
+    gelu: Gelu = None,
+    image_size: ImageSize = None,
+    bits: Annotated[int | None, typer.Option(help="Precision; by default the one that is needed is found.")] = None,
+    processes: Annotated[int | None, typer.Option(help="1 or 2; by default 2 where these pay.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for the JSON certificate; the numbers go beside it.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Bound the error of a computed gradient against the exact one, rigorously.
+    """Bound the error of computed gradients against the exact one, rigorously.
 
     Exit status: 0 done, 2 bad input or no bound.
     """
     from vjproof.pipeline.certify import certify_image
+    from vjproof.report import terminal
     from vjproof.report.certification import print_certification
 
-    record = certify_image(model, image, target=target, engine=engine, dtype=dtype, gradient=gradient, output=output)
+    with terminal.progress("enclosing", percent=True) as advance:
+        record = certify_image(
+            model, image, target=target, engine=engine, dtype=dtype, gradient=gradient or (), output=output, bits=bits,
+            processes=processes, advance=lambda share: advance(round(1000 * share), 1000),
+            **model_choices(heads, eps, gelu, image_size),
+        )  # fmt: skip
     print_certification(record, as_json=json)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from vjproof.commands.options import DONE, NEGATIVE, Json, parse_size
+from vjproof.commands.options import DONE, NEGATIVE, Eps, Gelu, Heads, ImageSize, Json, model_choices
 
 
 def explain(
@@ -19,11 +19,14 @@ def explain(
     engine: Annotated[str, typer.Option(help="auto, numpy or jax.")] = "auto",
     dtype: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
     scale: Annotated[float | None, typer.Option(help="Gradient that gets the strongest colour.")] = None,
-    heads: Annotated[int | None, typer.Option(help="Attention heads, where the file does not tell.")] = None,
-    eps: Annotated[float | None, typer.Option(help="Layer norm's eps, where the file does not tell.")] = None,
-    gelu: Annotated[str | None, typer.Option(help="erf or tanh, where the file does not tell.")] = None,
-    image_size: Annotated[str | None, typer.Option(help="Pixels: SIDE, or HEIGHTxWIDTH.")] = None,
+    heads: Heads = None,
+    eps: Eps = None,
+    gelu: Gelu = None,
+    image_size: ImageSize = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Search folders in folders too.")] = False,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Bound each gradient's error rigorously; this takes a while.")
+    ] = False,
     top: Annotated[int, typer.Option(min=1, help="How many classes to print.")] = 5,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("vjproof-out"),
     json: Json = False,
@@ -36,11 +39,10 @@ def explain(
     from vjproof.pipeline.explain import explain_images
     from vjproof.report import terminal
 
-    given: dict[str, Any] = {"heads": heads, "eps": eps, "gelu": gelu, "image_size": parse_size(image_size)}
-    with terminal.progress() as advance:
+    with terminal.progress("enclosing" if certify else "explaining", percent=certify) as advance:
         report = explain_images(
             images, model=model, targets=target, out=out, engine=engine, dtype=dtype, scale=scale, top=top,
-            recursive=recursive, advance=advance, **{name: value for name, value in given.items() if value is not None},
+            recursive=recursive, certify=certify, advance=advance, **model_choices(heads, eps, gelu, image_size),
         )  # fmt: skip
     terminal.print_report(report, as_json=json)
     raise typer.Exit(NEGATIVE if report.skipped else DONE)

@@ -36,17 +36,19 @@ def prove(
 
 
 def check(
-    certificates: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE...", help="Files that prove wrote.")],
+    certificates: Annotated[list[Path], typer.Argument(metavar="CERTIFICATE...", help="Of prove or certify.")],
     json: Json = False,
 ) -> None:
     """Check certificates, with no search, and that the installed code is what they speak of.
 
+    Of a theorem the proof is replayed; of an enclosure the digests and bounds are computed again from its numbers.
+
     Exit status: 0 all stand, 1 one is refused, 2 bad input.
     """
-    from vjproof.pipeline.prove import check_certificates
+    from vjproof.pipeline.check import check_files
     from vjproof.report import terminal, theorems
 
     with terminal.progress("checking") as advance:
-        report = check_certificates(certificates, advance=advance)
+        report = check_files(certificates, advance=advance)
     theorems.print_audits(report, as_json=json)
     raise typer.Exit(NEGATIVE if any(record["reason"] for record in report) else DONE)

@@ -15,6 +15,8 @@ from vjproof.layers.array import Array
 
 LEAST = -1200  # smaller magnitudes are bounded by 2 ** LEAST
 MOST = 1024  # larger ones have no float64
+MOST_TERMS = 8  # of an expansion
+EXACT_BITS = 2300  # a sum of float64 of all magnitudes is exact
 
 
 def balls_of(values: Array) -> Array:
@@ -65,14 +67,56 @@ def outward(ball: Any) -> tuple[float, float]:
 
     `mid` is the float64 nearest to the ball's midpoint; `rad` holds the ball's radius and the rounding of `mid`.
     """
+    (middle,), radius = expansion(ball, 1)
+    return middle, radius
+
+
+def expansion(ball: Any, count: int) -> tuple[tuple[float, ...], float]:
+    """Return `count` float64 terms and rad with |x - their sum| <= rad for every x of the ball.
+
+    The sum is that of real numbers; each term is the float64 nearest to what the ones before it leave. VjproofError
+    where the ball is infinite.
+    """
     if not ball.is_finite():
         raise VjproofError("a ball", expected="finite midpoint and radius", got="an infinite one")
-    mantissa, exponent = _dyadic(ball.mid())
-    middle = _nearest(mantissa, exponent)
-    numerator, denominator = middle.as_integer_ratio()
-    gap = _add((mantissa, exponent), (-numerator, 1 - denominator.bit_length()))
-    total = _add((abs(gap[0]), gap[1]), _dyadic(ball.rad()))  # a tiny midpoint is nearer to 0 than what stands for it
-    return middle, _upward(*total)
+    rest, terms = _dyadic(ball.mid()), []
+    for _ in range(count):
+        terms.append(_nearest(*rest))
+        numerator, denominator = terms[-1].as_integer_ratio()
+        rest = _add(rest, (-numerator, 1 - denominator.bit_length()))
+    # a tiny midpoint is nearer to 0 than what stands for it
+    return tuple(terms), _upward(*_add((abs(rest[0]), rest[1]), _dyadic(ball.rad())))
+
+
+def expansions(balls: Array) -> tuple[Array, Array]:
+    """Return `expansion` of an array of balls as terms (count, *shape) and radii (shape); few terms where few tell."""
+    import numpy as np
+
+    flat = balls.reshape(-1).tolist()
+    known = max((ball.rel_accuracy_bits() for ball in flat if not ball.is_exact()), default=0)
+    count = min(max(2, known // 53 + 2), MOST_TERMS)
+    pairs = [expansion(ball, count) for ball in flat]
+    terms = np.array([parts for parts, _ in pairs]).T.reshape((count, *balls.shape))
+    return terms, np.array([wide for _, wide in pairs]).reshape(balls.shape)
+
+
+def balls_of_expansions(terms: Array, radii: Array) -> Array:
+    """Return the balls [sum of terms +/- radius]: finite terms (count, *shape), radii (shape), none negative.
+
+    VjproofError for other numbers.
+    """
+    import flint
+    import numpy as np
+
+    terms, radii = exact_floats(terms), exact_floats(radii)
+    if terms.shape[1:] != radii.shape or (radii < 0).any():
+        raise VjproofError("an enclosure", expected="terms and radii of one shape, radii from 0 on", got="others")
+    with flint.ctx.workprec(EXACT_BITS):
+        total = balls_of(np.zeros(radii.shape))
+        for term in terms:
+            total = total + balls_of(term)
+        # the library's radii have 30 bits, so that it rounds a float64 upwards
+        return np.asarray(total + np.vectorize(lambda wide: flint.arb(0, wide), otypes=[object])(radii), dtype=object)
 
 
 def upper(ball: Any) -> float:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from vjproof.enclosure.balls import outward
+from vjproof.enclosure.balls import balls_of_expansions, expansions, outward
 from vjproof.enclosure.network import network_program
 from vjproof.enclosure.precision import Advance, evaluate_narrowly, extent
 from vjproof.kernel.certificate import digest
@@ -21,20 +21,38 @@ FIRST_BITS, BLOCK_BITS = 64, 48  # a block costs about 40 bits
 class Enclosure:
     """The exact gradient g and logits of real arithmetic on the given floats: |g - mid| <= rad, entry by entry.
 
-    `mid` and `rad` (C, H, W), `logits_mid` and `logits_rad` (K,) are float64 rounded outwards; `balls` (C, H, W) and
-    `logit_balls` (K,) are the same at full precision, none of them wider than `radius`.
+    `mid` and `rad` (C, H, W), `logits_mid` and `logits_rad` (K,) are float64 rounded outwards. More exactly,
+    |g - sum of terms| <= radii, with `terms` (n, C, H, W), `logit_terms` (n, K) and radii alike; `balls` (C, H, W)
+    and `logit_balls` (K,) are these as balls, none of them wider than `radius`.
     """
 
     mid: Array
     rad: Array
     logits_mid: Array
     logits_rad: Array
+    terms: Array = field(repr=False)
+    radii: Array = field(repr=False)
+    logit_terms: Array = field(repr=False)
+    logit_radii: Array = field(repr=False)
     bits: int
     bits_lost: int
     radius: float
     program_sha256: str
     balls: Array = field(repr=False)
     logit_balls: Array = field(repr=False)
+
+
+def enclosure_of(
+    terms: Array, radii: Array, logit_terms: Array, logit_radii: Array, bits: int, program_sha256: str
+) -> Enclosure:
+    """Return the enclosure that expansions of the gradient and of the logits state; VjproofError for other arrays."""
+    balls, logit_balls = balls_of_expansions(terms, radii), balls_of_expansions(logit_terms, logit_radii)
+    widest, largest = extent(balls)
+    lost = max(0, bits + math.ceil(math.log2(widest) - math.log2(largest))) if widest and largest else 0
+    return Enclosure(
+        *_floats(balls), *_floats(logit_balls), terms, radii, logit_terms, logit_radii, bits, lost, widest,
+        program_sha256, balls, logit_balls,
+    )  # fmt: skip
 
 
 def enclose_network(
@@ -59,11 +77,7 @@ def enclose_network(
     (logits, gradient), used = evaluate_narrowly(
         program, inputs, bits, start=start, processes=processes, advance=advance
     )
-    widest, largest = extent(gradient)
-    lost = max(0, used + math.ceil(math.log2(widest) - math.log2(largest))) if widest and largest else 0
-    return Enclosure(
-        *_floats(gradient), *_floats(logits), used, lost, widest, digest(program_data(program)), gradient, logits
-    )
+    return enclosure_of(*expansions(gradient), *expansions(logits), used, digest(program_data(program)))
 
 
 def _floats(balls: Array) -> tuple[Any, Any]:

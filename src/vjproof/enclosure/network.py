@@ -15,13 +15,14 @@ from vjproof.vit.params import named_tensors, shapes, unflatten
 
 
 @lru_cache(maxsize=8)
-def network_program(config: Config) -> Program:
+def network_program(config: Config, lead: tuple[tuple[str, int | None], ...] = ()) -> Program:
     """Return the program of `vit.model.logits_and_gradient` for one image: inputs eps, the parameters, x and d.
 
-    x (C, H, W), d (K,); outputs logits (K,) and gradient (C, H, W). VjproofError for a network without prefix rows.
+    x (C, H, W), d (K,); outputs logits (K,) and gradient (C, H, W). `lead` names axes that x, d and the outputs have in
+    front of these, with their sizes (None: symbolic). VjproofError for a network without prefix rows.
     """
     if config.prefix < 1:
-        raise VjproofError("a network to enclose", expected="at least one prefix token (CLS)", got="none")
+        raise VjproofError("a network as a program", expected="at least one prefix token (CLS)", got="none")
     rows, columns = config.grid
     tape = Tape(
         {"C": config.channels, "r": rows, "s": columns, "P": config.patch, "h": config.heads, "c": config.head_width,
@@ -38,5 +39,6 @@ def network_program(config: Config) -> Program:
     )  # fmt: skip
     names = named_tensors(shapes(symbolic))
     params = unflatten(config, {name: tape.input(name, shape) for name, shape in names})
-    image, d_logits = tape.input("x", symbolic.image_shape), tape.input("d", (size["K"],))
+    before = tuple(tape.axis(name, count) for name, count in lead)
+    image, d_logits = tape.input("x", (*before, *symbolic.image_shape)), tape.input("d", (*before, size["K"]))
     return tape.program(model.logits_and_gradient(symbolic, params, image, d_logits))

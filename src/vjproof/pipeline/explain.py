@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vjproof import classifier, engines
+from vjproof.certification.document import certificate_writers, words
 from vjproof.classifier import Classifier
 from vjproof.errors import VjproofError
 from vjproof.explain.batch import batch_size, explain_batch, read_input
@@ -18,6 +20,7 @@ from vjproof.images.folder import find_images
 from vjproof.images.network_input import denormalise
 from vjproof.picture.maps import check_scale
 from vjproof.picture.page import Caption, draw_page
+from vjproof.pipeline.certify import certify_explanation
 from vjproof.vit.params import count
 
 
@@ -54,13 +57,16 @@ def explain_images(
     scale: float | None = None,
     top: int = 5,
     recursive: bool = False,
+    certify: bool = False,
     advance: Callable[[int, int], None] | None = None,
     **choices: Any,
 ) -> Report:
     """Explain picture files and folders: for each image `out`/stem.png and `out`/stem.npz, and a record.
 
-    `choices` go to `vjproof.load`; `advance` is told (images done, images in all). An unreadable image is skipped
-    and the rest is done. Raises VjproofError, with nothing written, for bad arguments or when no image can be done.
+    `certify` bounds each gradient's error, says so on the picture, and writes `out`/stem.certificate.json with its
+    numbers beside it. `choices` go to `vjproof.load`; `advance` is told (done, in all): images, or with `certify`
+    thousandths of the work. An unreadable image is skipped and the rest is done. Raises VjproofError, with nothing
+    written, for bad arguments or when no image can be done.
     """
     files = find_images(images, recursive=recursive)
     check_scale(scale)
@@ -72,15 +78,31 @@ def explain_images(
     report = Report({kind: list(getattr(network.notes, kind)) for kind in ("recognised", "assumed", "ignored")})
     for start in range(0, len(jobs), size):
         batch = jobs[start : start + size]
-        _explain(network, batch, report, engine=engine, dtype=dtype, top=top, scale=scale)
-        if advance:
+        told = partial(_tell, advance, start, len(jobs)) if advance and certify else None
+        _explain(
+            network, batch, report, engine=engine, dtype=dtype, top=top, scale=scale, certify=certify, advance=told
+        )
+        if advance and not certify:
             advance(start + len(batch), len(jobs))
     if not report.results:
         raise _nothing_done(report)
     return report
 
 
-def _explain(network: Classifier, batch: Sequence[Job], report: Report, *, scale: float | None, **how: Any) -> None:
+def _tell(advance: Callable[[int, int], None], start: int, images: int, index: int, share: float) -> None:
+    advance(round(1000 * (start + index + share)), 1000 * images)
+
+
+def _explain(
+    network: Classifier,
+    batch: Sequence[Job],
+    report: Report,
+    *,
+    scale: float | None,
+    certify: bool,
+    advance: Callable[[int, float], None] | None,
+    **how: Any,
+) -> None:
     """Read, explain, draw and write one batch, and enter each image in the report."""
     jobs, inputs = [], []
     for job in batch:
@@ -90,29 +112,49 @@ def _explain(network: Classifier, batch: Sequence[Job], report: Report, *, scale
         except VjproofError as problem:
             report.skipped.append({"image": str(job.image), "reason": str(problem)})
     results = explain_batch(network, inputs, [job.target for job in jobs], **how) if jobs else []
-    for job, result in zip(jobs, results, strict=True):
+    for index, (job, result) in enumerate(zip(jobs, results, strict=True)):
         if isinstance(result, VjproofError):
             report.skipped.append({"image": str(job.image), "reason": str(result)})
         else:
             report.choices = report.choices or result.choices.words()
-            report.results.append(_write(network, job, result, scale))
+            certified = None
+            if certify:
+                told = partial(advance, index) if advance else None
+                try:
+                    certified = certify_explanation(network, result, job.target, advance=told)
+                except VjproofError as problem:
+                    report.skipped.append({"image": str(job.image), "reason": f"{job.image}: {problem}"})
+                    continue
+            report.results.append(_write(network, job, result, scale, certified))
 
 
-def _write(network: Classifier, job: Job, explanation: Explanation, scale: float | None) -> dict[str, Any]:
-    """Draw and write one explanation, both files or none, and return its record with their places."""
+def _write(
+    network: Classifier,
+    job: Job,
+    explanation: Explanation,
+    scale: float | None,
+    certified: tuple[dict[str, Any], bytes] | None,
+) -> dict[str, Any]:
+    """Draw and write one explanation, all files or none, and return its record with their places."""
     photograph = denormalise(explanation.x, network.preprocessing)
-    page = draw_page(photograph, explanation.gradient, _caption(explanation), scale)
+    page = draw_page(photograph, explanation.gradient, _caption(explanation, certified), scale)
     picture, arrays = result_files(job.name)
-    write_atomically({picture: lambda file: page.save(file, "PNG"), arrays: npz_writer(explanation)})
-    return {**explanation.record(), "picture": str(picture), "arrays": str(arrays)}
+    record = {**explanation.record(), "picture": str(picture), "arrays": str(arrays)}
+    writers = {picture: lambda file: page.save(file, "PNG"), arrays: npz_writer(explanation)}
+    if certified:
+        document = job.name.with_name(job.name.name + ".certificate.json")
+        writers |= certificate_writers(*certified, document)
+        record |= {"certificate": certified[0], "certificate_file": str(document)}
+    write_atomically(writers)
+    return record
 
 
-def _caption(explanation: Explanation) -> Caption:
+def _caption(explanation: Explanation, certified: tuple[dict[str, Any], bytes] | None) -> Caption:
     top = ", ".join(f"{score.label} {score.probability:.1%}" for score in explanation.top)
-    return Caption(
-        Path(explanation.image).name, [f"Target: {explanation.target} = {explanation.value:.4g}", f"Classes: {top}"],
-        explanation.notes, explanation.choices.words(),
-    )  # fmt: skip
+    lines = [f"Target: {explanation.target} = {explanation.value:.4g}", f"Classes: {top}"]
+    if certified:
+        lines.append(words(certified[0]))
+    return Caption(Path(explanation.image).name, lines, explanation.notes, explanation.choices.words())
 
 
 def _nothing_done(report: Report) -> VjproofError:

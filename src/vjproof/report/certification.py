@@ -1,26 +1,52 @@
-"""What `certify` says: the proved bounds, or one JSON document."""
+"""What `certify` says: the rigorous bounds, or one JSON document."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vjproof.certification.bounds import text_down, text_up
 from vjproof.report.terminal import say, say_json
+
+NONE = "-"
+BOUNDS = ("absolute", "relative", "worst_ulp", "median_ulp")
 
 
 def print_certification(record: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print the certificate of one gradient."""
+    """Print the certificate of one or several gradients."""
     if as_json:
         say_json(record)
         return
-    top = record["top_class"]
+    enclosure, top = record["enclosure"], record["top_class"]
     say(f"{record['image']}: gradient of {record['target']}")
-    say(f"  computed by     {record['engine']}, {record['dtype']}")
-    say(f"  largest error   at most {record['absolute']:.3e}")
-    relative = record["relative"]
-    say(f"  relative error  {'no bound' if relative is None else f'at most {relative:.3e} of the norm'}")
-    say(f"  ulp             about {record['worst_ulp']:.4g}, median {record['median_ulp']:.4g}")
-    say(f"  signs           {record['signs']:.2%} certain")
-    say(f"  top class       {'open' if top is None else '{index} ({label}), certain'.format(**top)}")
-    say(f"  precision       {record['bits']} bits, {record['bits_lost']} lost, radius {record['radius']:.1e}")
-    say(f"  time            {record['seconds']:.1f} s")
+    for line in table(record["gradients"]):
+        say(f"  {line}")
+    say(f"  top class   {'open' if top is None else '{index} ({label}), certain'.format(**top)}")
+    say(
+        f"  enclosure   {enclosure['bits']} bits, {enclosure['bits_lost']} lost, radius {enclosure['radius']:.1e},"
+        f" {enclosure['seconds']:.1f} s"
+    )
+    if enclosure["file"]:
+        say(f"  numbers     {enclosure['file']}, beside the certificate")
+
+
+def table(gradients: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the bounds of gradients as lines of one table."""
+    rows = [("engine", "dtype", "error at most", "of the norm", "worst ulp", "median ulp", "signs certain", "seconds")]
+    rows += [
+        (one["engine"], one["dtype"], *(_up(one[name]) for name in BOUNDS), f"{text_down(100 * one['signs'])} %",
+         f"{one['seconds']:.2f}")
+        for one in gradients
+    ]  # fmt: skip
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, wide, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def _up(bound: float | None) -> str:
+    return NONE if bound is None else text_up(bound)

@@ -37,14 +37,21 @@ def _write(stream: Any, text: str) -> None:
 
 
 @contextmanager
-def progress(what: str = "explaining") -> Iterator[Callable[[int, int], None]]:
+def progress(what: str = "explaining", *, percent: bool = False) -> Iterator[Callable[[int, int], None]]:
     """Give a function (done, total) that shows a bar on stderr, once the work has taken `PATIENCE` seconds."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        TextColumn(what), BarColumn(), TaskProgressColumn() if percent else MofNCompleteColumn(), TimeRemainingColumn(),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
     task = bar.add_task(what, total=None)
@@ -84,6 +91,11 @@ def _print_full(result: Mapping[str, Any]) -> None:
         say(f"  note     {note}")
     say(f"  picture  {result['picture']}")
     say(f"  arrays   {result['arrays']}")
+    if "certificate" in result:
+        from vjproof.certification.document import words
+
+        say(f"  error    {words(result['certificate'])}")
+        say(f"  checked  by vjproof check {result['certificate_file']}")
     say()
 
 

@@ -5,23 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
-from vjproof.stablehlo.graph_arithmetic import binary, maximum, minimum, power, unary
+from vjproof.stablehlo.graph_arithmetic import binary, choice, maximum, minimum, power, unary
 from vjproof.stablehlo.module_document import FLOATS
 from vjproof.stablehlo.unfold import Call, Handler
-from vjproof.stablehlo.values import Known, Value, known_array
-
-COMPARISONS = {
-    "EQ": "equal",
-    "NE": "not_equal",
-    "LT": "less",
-    "LE": "less_equal",
-    "GT": "greater",
-    "GE": "greater_equal",
-}
-GAP = 1e-5  # relative: nearer numbers are not compared, as a literal may be read as another number near to it
+from vjproof.stablehlo.values import Known, Value
 
 
 def integers(call: Call, function: Callable[..., Any]) -> list[Value]:
@@ -105,7 +94,7 @@ def clamp(call: Call) -> list[Value]:
     graph, node = call.graph, call.node(1)
     bounds = [graph.broadcast(call.unfolding.node(bound), (), call.shape) if not _shape(call, bound) else
               call.unfolding.node(bound) for bound in (low, high)]  # fmt: skip
-    return [_smaller(call, _larger(call, bounds[0], node), bounds[1])]
+    return [minimum(graph, maximum(graph, bounds[0], node), bounds[1])]
 
 
 def _clamp_whole(low: Any, x: Any, high: Any) -> Any:
@@ -139,90 +128,6 @@ def square(call: Call) -> int:
     return binary(call.graph, "mul", call.node(0), call.node(0))
 
 
-def compare(call: Call) -> list[Value]:
-    """Return the truth value of a comparison of known numbers; of others it is refused."""
-    import numpy as np
-
-    arrays = [known_array(call.graph, value) for value in call.operands]
-    direction = str(call.attributes.get("comparison_direction"))
-    name = COMPARISONS.get(direction)
-    left, right = arrays
-    if name is None or left is None or right is None:
-        return _assumed(call, direction)
-    rounded = [v for v in call.operands if not isinstance(v, Known) and call.graph.number(v) is None]
-    if rounded and not np.all(np.isinf(left) | np.isinf(right) | (np.abs(left - right) > GAP * np.abs(left))):
-        return call.refuse("literals too near to each other")
-    result = np.broadcast_to(getattr(np, name)(left, right), call.shape)
-    return [Known(np.array(result), "i1")]
-
-
-def _assumed(call: Call, direction: str) -> list[Value]:
-    """Return the truth value under the assumptions of the unfolding; without any it is refused."""
-    import numpy as np
-
-    branches = call.unfolding.branches
-    truth = None if branches is None else branches.truth(call.graph, direction, *call.nodes())
-    if truth is None:
-        return call.refuse("numbers that depend on inputs")
-    return [Known(np.full(call.shape, truth), "i1")]
-
-
-def larger(call: Call) -> int:
-    """Return the larger of two arrays, entry by entry."""
-    return _larger(call, *call.nodes())
-
-
-def smaller(call: Call) -> int:
-    """Return the smaller of two arrays, entry by entry."""
-    return _smaller(call, *call.nodes())
-
-
-def _larger(call: Call, x: int, y: int) -> int:
-    branches = call.unfolding.branches
-    found = None if branches is None else branches.larger(call.graph, x, y)
-    return maximum(call.graph, x, y) if found is None else found
-
-
-def _smaller(call: Call, x: int, y: int) -> int:
-    branches = call.unfolding.branches
-    found = None if branches is None else branches.smaller(call.graph, x, y)
-    return minimum(call.graph, x, y) if found is None else found
-
-
-def select(call: Call) -> list[Value]:
-    """Return one of two arrays by a known truth value, entry by entry."""
-    import numpy as np
-
-    chosen, yes, no = call.operands
-    if not isinstance(chosen, Known):
-        return call.refuse("a choice that depends on inputs")
-    truth = np.broadcast_to(chosen.array, call.shape)
-    if truth.all() or not truth.any():
-        return [yes if truth.all() else no]
-    arrays = [array for value in (yes, no) if (array := known_array(call.graph, value)) is not None]
-    if len(arrays) == 2:
-        wide = [np.broadcast_to(array, call.shape) for array in arrays]
-        return [Known(np.where(truth, *wide), call.element)]
-    if call.element not in FLOATS:
-        return call.refuse(f"{call.element} numbers that depend on inputs")
-    return [choose(call, truth, call.unfolding.node(yes), call.unfolding.node(no))]
-
-
-def choose(call: Call, truth: Any, yes: int, no: int) -> int:
-    """Return yes where `truth`, else no: joined along the dimension it depends on, or t yes + (1 - t) no if several."""
-    import numpy as np
-
-    graph = call.graph
-    varying = [dim for dim in range(truth.ndim) if not np.all(truth == np.take(truth, [0], axis=dim))]
-    if len(varying) == 1:
-        (dim,) = varying
-        line = np.moveaxis(truth, dim, 0).reshape(truth.shape[dim], -1)[:, 0]
-        ends = [0, *(k for k in range(1, len(line)) if line[k] != line[k - 1]), len(line)]
-        return graph.concat([graph.slice(yes if line[a] else no, dim, a, b) for a, b in pairwise(ends)], dim)
-    masks = [call.unfolding.node(Known(mask.astype(np.float64), call.element)) for mask in (truth, ~truth)]
-    return binary(graph, "add", binary(graph, "mul", masks[0], yes), binary(graph, "mul", masks[1], no))
-
-
 def convert(call: Call) -> list[Value]:
     """Return the same numbers in another format; between formats of floats nothing changes over the reals."""
     import numpy as np
@@ -234,6 +139,8 @@ def convert(call: Call) -> list[Value]:
         if call.element == "i1":
             return [Known(value.array != 0, "i1")]
         return [Known(np.trunc(value.array).astype(np.int64).astype(number_type(call.element)), call.element)]
+    if call.graph.is_truth(value) and call.element in FLOATS:
+        return [choice(call.graph, value, call.graph.constant(1, call.shape), call.graph.constant(0, call.shape))]
     found = call.graph.literal(value)
     if call.element not in FLOATS:
         if found is None or not math.isfinite(found[0]):

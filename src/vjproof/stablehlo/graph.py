@@ -1,8 +1,9 @@
 """The graph that a module unfolds to: tensor operations with sizes, each recorded once, data movement simplified.
 
 Kinds: input(name) const(value, element type) refused(words), the kernel's unary and binary ones, power(exponent),
-broadcast(dims) transpose(order) reshape() slice(dim, start, stop) concat(dim) reverse(dims) sum(dims) max(dims)
-dot(batch, contract). Every simplification here is an equality of arrays of real numbers.
+larger() compare(direction) select() broadcast(dims) transpose(order) reshape() slice(dim, start, stop) concat(dim)
+reverse(dims) sum(dims) max(dims) dot(batch, contract).
+Every simplification here is an equality of arrays of real numbers.
 """
 
 from __future__ import annotations
@@ -81,6 +82,13 @@ class Graph:
         key, element = attributes
         return (float.fromhex(key) if isinstance(key, str) else key), element
 
+    def is_truth(self, node: int) -> bool:
+        """Say whether a node holds truth values: a comparison, moved about."""
+        kind, inputs, _, _, _ = self.nodes[node]
+        while kind in ("broadcast", "reshape", "transpose", "slice"):
+            kind, inputs, _, _, _ = self.nodes[inputs[0]]
+        return kind == "compare"
+
     def number(self, node: int) -> Fraction | None:
         """Return the number that all entries are, where it is rational and is read as its own exact value."""
         found = self.literal(node)
@@ -129,8 +137,6 @@ class Graph:
             return self._filled(x, shape)
         if kind == "transpose":
             return self.transpose(inputs[0], [attributes[0][k] for k in order])
-        if kind == "reverse":  # outside, where it meets another one and both vanish
-            return self.reverse(self.transpose(inputs[0], order), [order.index(dim) for dim in attributes[0]])
         if tuple(order) == tuple(range(len(old))):
             return x
         if kind == "reverse":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from vjproof.stablehlo.graph import Graph
+from vjproof.stablehlo.graph_signs import never_negative
 
 FOLDED = {
     "add": lambda x, y: x + y,
@@ -44,7 +45,7 @@ def binary(graph: Graph, kind: str, x: int, y: int) -> int:
 
 
 def maximum(graph: Graph, x: int, y: int) -> int:
-    """Return the larger of two arrays of one shape, entry by entry; max(-inf, x) is x."""
+    """Return the larger of two arrays, entry by entry; max(-inf, x) is x, and so is max(0, x) where x is never < 0."""
     for this, other in ((x, y), (y, x)):
         found = graph.literal(this)
         if found is not None and found[0] == -math.inf:
@@ -52,11 +53,10 @@ def maximum(graph: Graph, x: int, y: int) -> int:
     left, right = graph.number(x), graph.number(y)
     if left is not None and right is not None:
         return x if left >= right else y
-    if x == y:
-        return x
-    shape = graph.shape(x)
-    pair = graph.concat([graph.reshape(x, (1, *shape)), graph.reshape(y, (1, *shape))], 0)
-    return graph.add("max", (pair,), ((0,),), shape)
+    for this, other, number in ((x, y, right), (y, x, left)):
+        if this == other or (number is not None and number <= 0 and never_negative(graph, this)):
+            return this
+    return graph.add("larger", (x, y), (), graph.shape(x))
 
 
 def minimum(graph: Graph, x: int, y: int) -> int:
@@ -66,6 +66,11 @@ def minimum(graph: Graph, x: int, y: int) -> int:
         if found is not None and found[0] == math.inf:
             return other
     return unary(graph, "neg", maximum(graph, unary(graph, "neg", x), unary(graph, "neg", y)))
+
+
+def choice(graph: Graph, truth: int, yes: int, no: int) -> int:
+    """Return yes where a comparison holds, else no; equal values need no choice."""
+    return yes if yes == no else graph.add("select", (truth, yes, no), (), graph.shape(yes))
 
 
 def total(graph: Graph, kind: str, x: int, dims: Sequence[int]) -> int:

@@ -57,11 +57,9 @@ class Lowering:
     def _node(self, node: Node, shape: Shape) -> str:
         kind, inputs, attributes, sizes, place = node
         if kind == "refused":
-            name, _, why = str(attributes[0]).partition(": ")
-            raise OutsideSubsetError(
-                f"{name} at {place or 'an unknown line'}", expected="an operation in the subset that is read",
-                got=why or name, remedy="see docs/stablehlo-subset.md",
-            )  # fmt: skip
+            raise self._refusal(*str(attributes[0]).split(": ", 1))
+        if kind in ("compare", "select"):
+            raise self._refusal(f"stablehlo.{kind}", "a choice that depends on inputs")
         if prod(sizes) < 1:
             raise VjproofError(f"{kind} at {place}", expected="axes with at least one element", got=str(sizes))
         if kind == "const":
@@ -76,7 +74,16 @@ class Lowering:
             return self._reverse(arguments[0], shape, attributes[0])
         if kind == "reshape":
             return self._reshape(arguments[0], shapes[0], shape)
+        if kind == "larger":
+            rows = [self._line("reshape", [one], {"shape": shape_data(((), *shape))}) for one in arguments]
+            return self._line("max", [self._line("concat", rows, {"axis": 0})], {"axes": [0]})
         return self._line(kind, arguments, _attributes(kind, attributes, shape))
+
+    def _refusal(self, name: str, why: str = "") -> VjproofError:
+        return OutsideSubsetError(
+            f"{name} at {self._place or 'an unknown line'}", expected="an operation in the subset that is read",
+            got=why or name, remedy="see docs/stablehlo-subset.md",
+        )  # fmt: skip
 
     def _constant(self, key: Any, element: str) -> str:
         value = float.fromhex(key) if isinstance(key, str) else key

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from vjproof.errors import VjproofError, excerpt
 from vjproof.kernel.program import Program
 from vjproof.program.interpreter import run
+from vjproof.stablehlo.branches import Condition
 
 
 class Tensor(NamedTuple):
@@ -51,7 +52,7 @@ class Approximation(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """An assumption under which a comparison was read: every entry of a value is larger or smaller than a number."""
+    """An assumption under which a branch was read: every entry of a value is larger or smaller than a number."""
 
     value: str
     relation: str
@@ -59,7 +60,7 @@ class Branch(NamedTuple):
     place: str
 
     def __str__(self) -> str:
-        return f"{self.value} {self.relation} {self.number:.9g} in every entry assumed{_at(self.place)}"
+        return f"{self.value} {self.relation} {self.number:.9g} in every entry{_at(self.place)}"
 
 
 def _at(place: str) -> str:
@@ -71,8 +72,9 @@ class Module:
     """A StableHLO module as a program of the kernel, over the reals; sizes of axes are those of the module.
 
     `captured` holds constant arrays of the module that are inputs of the program: the program says what holds for any
-    numbers there. `roundings` are conversions between formats, read as the identity. `places` gives the source line,
-    where known, of each value of the program.
+    numbers there. `conditions` and `guards` are what a statement about the program must be restricted to. `roundings` are
+    conversions between formats, read as the identity. `places` gives the source line, where known, of each value of
+    the program.
     """
 
     program: Program
@@ -81,11 +83,12 @@ class Module:
     captured: Mapping[str, Any]
     literals: tuple[Reading, ...]
     approximations: tuple[Approximation, ...]
+    conditions: tuple[Condition, ...]
     roundings: tuple[tuple[str, str], ...]
     places: Mapping[str, str]
     sha256: str
     function: str = "main"
-    branches: tuple[Branch, ...] = ()
+    guards: tuple[Branch, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
@@ -115,7 +118,8 @@ class Module:
         return {
             "literals": sorted({str(reading) for reading in self.literals}),
             "approximations": [str(approximation) for approximation in self.approximations],
+            "conditions": [str(condition) for condition in self.conditions],
+            "guards": [str(guard) for guard in self.guards],
             "roundings": sorted({f"{words}{_at(place)}" for words, place in self.roundings}),
-            "branches": [str(branch) for branch in self.branches],
             "captured": [f"{name} of shape {tuple(array.shape)}" for name, array in self.captured.items()],
         }

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.stablehlo.limits import BYTECODE, MOST_OPERATIONS, require_sane
+from vjproof.stablehlo.limits import BYTECODE, MOST_OPERATIONS
 from vjproof.stablehlo.mlir_attributes import attributes_of, place_of, type_of
 from vjproof.stablehlo.module_document import Block, Function, Operation
 
+WHERE = "StableHLO module"
+DEEPEST_REGIONS = 64
 
-def parse_module(source: str | bytes, where: str = "StableHLO module") -> dict[str, Function]:
-    """Return the functions of a module by name; VjproofError where it is too large or does not parse."""
-    text = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else bytes(source)
-    require_sane(text, where)
+
+def parse_module(text: bytes, where: str = WHERE) -> dict[str, Function]:
+    """Return the functions of a module by name; VjproofError where it does not parse.
+
+    Run on text that `limits.require_sane` has passed, and in a process of its own: see `isolated`.
+    """
     from jaxlib.mlir import ir
 
     context = _context()
@@ -85,15 +89,17 @@ class _Reader:
         )
         return Function(name, body, labels, returned)
 
-    def _block(self, block: Any) -> Block:
+    def _block(self, block: Any, depth: int = 0) -> Block:
+        if depth > DEEPEST_REGIONS:
+            raise VjproofError(WHERE, expected=f"at most {DEEPEST_REGIONS} regions within regions", got="more")
         arguments = [self._define(argument) for argument in block.arguments]
         result = Block(arguments, [type_of(argument.type) for argument in block.arguments])
         for view in block.operations:
             operation = view.operation
             self._operations += 1
             if self._operations > MOST_OPERATIONS:
-                raise VjproofError("StableHLO module", expected=f"at most {MOST_OPERATIONS} operations", got="more")
-            regions = [self._block(inner) for region in operation.regions for inner in region.blocks]
+                raise VjproofError(WHERE, expected=f"at most {MOST_OPERATIONS} operations", got="more")
+            regions = [self._block(inner, depth + 1) for region in operation.regions for inner in region.blocks]
             result.operations.append(
                 Operation(
                     operation.name,

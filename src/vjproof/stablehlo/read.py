@@ -10,12 +10,13 @@ from typing import Literal, NamedTuple
 from vjproof.errors import VjproofError, excerpt
 from vjproof.program.recorder import program_of
 from vjproof.stablehlo.axis_inference import Dimensions
-from vjproof.stablehlo.branches import Branches
+from vjproof.stablehlo.branches import Condition, settle_choices
 from vjproof.stablehlo.graph import Graph
+from vjproof.stablehlo.guards import Guard, assume_guards
+from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import Lowering
 from vjproof.stablehlo.module import Approximation, Branch, Module, Reading, Tensor
 from vjproof.stablehlo.module_document import FLOATS, Function
-from vjproof.stablehlo.parse import parse_module
 from vjproof.stablehlo.unfold import Unfolding
 from vjproof.stablehlo.values import Captured, Value
 
@@ -50,6 +51,8 @@ class _Read:
     outputs: list[int]
     live: list[int]
     classes: dict[int, list[int]]
+    conditions: list[Condition]
+    guards: list[Guard]
 
 
 def read_stablehlo(source: Source, function: str = "main") -> Module:
@@ -72,7 +75,7 @@ def read_pair(
     *,
     functions: tuple[str, str] = ("main", "main"),
     cotangent: str = "d_y",
-    branches: bool = False,
+    guards: bool = False,
 ) -> tuple[Module, Module]:
     """Return two modules as Programs over the same axes, which are inferred in both together.
 
@@ -80,13 +83,13 @@ def read_pair(
     module and the cotangents of them, results of the gradient module and the arguments that they belong to. The inputs
     of the forward program are arg0, arg1 ...; a linked input of the gradient program has the same name, one that is
     linked to result k of the forward module is called d_y (d_y0, d_y1 ... if there are several results), others
-    extra0, extra1 ...  With `branches` a comparison of numbers that depend on inputs with a literal is read as if it
-    came out the same in every entry; `Module.branches` lists these assumptions, which whatever follows needs.
-    VjproofError as `read_stablehlo`, and where linked arrays have different sizes.
+    extra0, extra1 ...  With `guards` a maximum with a literal, or a choice by a comparison with one, is read as one of
+    its sides, where it is the same everywhere at a random point; `Module.guards` lists what is assumed so. VjproofError
+    as `read_stablehlo`, and where linked arrays have different sizes.
     """
     dimensions = Dimensions()
-    first = _unfold(forward, functions[0], dimensions, "forward module", branches)
-    second = _unfold(gradient, functions[1], dimensions, "gradient module", branches)
+    first = _unfold(forward, functions[0], dimensions, "forward module", guards)
+    second = _unfold(gradient, functions[1], dimensions, "gradient module", guards)
     names = [f"arg{place}" for place in range(len(first.inputs))]
     theirs = [f"extra{place}" for place in range(len(second.inputs))]
     for here, there in links:
@@ -111,15 +114,15 @@ def read_pair(
     return _module(first, lowered[0], atoms), _module(second, lowered[1], atoms)
 
 
-def _unfold(source: Source, name: str, dimensions: Dimensions, where: str, branches: bool = False) -> _Read:
+def _unfold(source: Source, name: str, dimensions: Dimensions, where: str, guards: bool = False) -> _Read:
     from vjproof.stablehlo.subset import SUBSET
 
-    functions = parse_module(source, where)
+    functions = PARSER.parse(source, where)
     if name not in functions:
         known = ", ".join(functions) or "none"
         raise VjproofError(where, expected=f"a function {excerpt(repr(name), 40)}", got=excerpt(known, 100))
     function, graph = functions[name], Graph()
-    unfolding = Unfolding(functions, graph, Captured(), SUBSET, branches=Branches() if branches else None)
+    unfolding = Unfolding(functions, graph, Captured(), SUBSET)
     arguments: list[Value] = []
     for place, kind in enumerate(function.block.types):
         if kind.shape is None or 0 in kind.shape:
@@ -133,13 +136,15 @@ def _unfold(source: Source, name: str, dimensions: Dimensions, where: str, branc
     results = [unfolding.node(value) for value in unfolding.call(name, arguments, 0, where)]
     if not results:
         raise VjproofError(f"{where}, function {name}", expected="at least one result", got="none")
-    assumed = [node for node, _ in unfolding.branches.made] if unfolding.branches else []
-    live = sorted({*graph.live([*results, *assumed]), *inputs})
+    graph, ends, conditions = settle_choices(graph, [*inputs, *results])
+    graph, ends, assumed = assume_guards(graph, ends) if guards else (graph, ends, [])
+    unfolding.graph, inputs, results = graph, ends[: len(inputs)], ends[len(inputs) :]
+    live = sorted({*graph.live([*results, *(guard.node for guard in assumed)]), *inputs})
     for node in live:
         if 0 in graph.shape(node):
             raise VjproofError(f"{where}, {graph.nodes[node].place}", expected="axes with at least one element",
                                got=str(graph.shape(node)))  # fmt: skip
-    return _Read(source, function, unfolding, inputs, results, live, dimensions.add(graph, live))
+    return _Read(source, function, unfolding, inputs, results, live, dimensions.add(graph, live), conditions, assumed)
 
 
 def _end(module: _Read, end: End, where: str) -> int:
@@ -188,11 +193,9 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
         approximations=tuple(
             Approximation(kind, f"composite chlo.{kind}", None, place) for kind, _, _, place in unfolding.composites
         ),
+        conditions=tuple(module.conditions),
+        guards=tuple(Branch(lowering.value(g.node), g.relation, g.number, g.place) for g in module.guards),
         roundings=tuple(dict.fromkeys(unfolding.declared)),
-        branches=tuple(
-            Branch(lowering.value(node), made.relation, number, made.place)
-            for (node, number), made in (unfolding.branches.made.items() if unfolding.branches else ())
-        ),
         places=lowering.places,
         sha256=hashlib.sha256(text).hexdigest(),
         function=function.name,

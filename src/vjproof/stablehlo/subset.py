@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vjproof.stablehlo import contraction, control, convolution, elementwise, indexing, movement
+from vjproof.stablehlo import choices, contraction, control, convolution, elementwise, indexing, movement
 from vjproof.stablehlo.elementwise import divide_whole, of_binary, of_floats, of_power, of_unary, remainder_whole
+from vjproof.stablehlo.graph_arithmetic import maximum, minimum
 from vjproof.stablehlo.unfold import Handler
 
 
@@ -30,7 +31,7 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.broadcast_in_dim": Entry(movement.broadcast_in_dim, "broadcast"),
     "stablehlo.case": Entry(control.case, "the branch of a known index"),
     "stablehlo.clamp": Entry(elementwise.clamp, "min(max(low, x), high)"),
-    "stablehlo.compare": Entry(elementwise.compare, "known numbers only"),
+    "stablehlo.compare": Entry(choices.compare, "known numbers; of others where a choice by it can be settled"),
     "stablehlo.composite": Entry(
         control.composite, "its decomposition; `chlo.erf` and `chlo.erfc` as erf and erfc, which is declared"
     ),
@@ -52,11 +53,11 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.iota": Entry(movement.iota, "known numbers"),
     "stablehlo.logistic": Entry(of_unary("logistic"), "logistic"),
     "stablehlo.maximum": Entry(
-        of_floats(elementwise.larger, np.maximum),
+        of_floats(lambda call: maximum(call.graph, *call.nodes()), np.maximum),
         "max over the two joined; max(-inf, x) is x",
     ),
     "stablehlo.minimum": Entry(
-        of_floats(elementwise.smaller, np.minimum),
+        of_floats(lambda call: minimum(call.graph, *call.nodes()), np.minimum),
         "-max(-x, -y); min(inf, x) is x",
     ),
     "stablehlo.multiply": Entry(of_binary("mul", np.multiply), "mul"),
@@ -73,7 +74,10 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.reverse": Entry(movement.reverse, "slices of one element, joined"),
     "stablehlo.rsqrt": Entry(of_power(Fraction(-1, 2)), "power -1/2"),
     "stablehlo.scatter": Entry(indexing.scatter, "added or replaced at known places, each met once"),
-    "stablehlo.select": Entry(elementwise.select, "the choice of known truth values"),
+    "stablehlo.select": Entry(
+        choices.select,
+        "the choice of known truth values; by an equality of others, settled as unequal, which is declared",
+    ),
     "stablehlo.sign": Entry(_known(np.sign), "known integers only"),
     "stablehlo.slice": Entry(movement.slice_, "slice; with a stride, of split axes"),
     "stablehlo.sqrt": Entry(of_power(Fraction(1, 2)), "power 1/2"),

@@ -8,13 +8,16 @@ from math import prod
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
-from vjproof.stablehlo.branches import Branches
 from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.limits import MOST_CALLS, MOST_OPERATIONS
 from vjproof.stablehlo.module_document import FLOATS, INTEGERS, Block, Function, Operation, TensorType
 from vjproof.stablehlo.values import Captured, Known, Value, as_node, refuse
 
 MOST_KNOWN = 2**28  # numbers of known arrays, in all
+PASSING = {  # operations that may leave an operand unused
+    "func.call", "stablehlo.composite", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.select",
+    "stablehlo.optimization_barrier",
+}  # fmt: skip
 LARGEST = 2**40  # elements of one tensor; none of them is made here
 
 
@@ -23,7 +26,6 @@ class Unfolding:
     """What unfolding a module knows and gathers: its functions, the graph, and what is to be declared.
 
     `declared` lists (words, place) of each thing that is read as something else: a conversion of number formats.
-    `branches`, where given, gathers the assumptions under which comparisons that depend on inputs are read.
     """
 
     functions: dict[str, Function]
@@ -32,7 +34,6 @@ class Unfolding:
     table: Any
     declared: list[tuple[str, str]] = field(default_factory=list)
     composites: list[tuple[str, str, str, str]] = field(default_factory=list)
-    branches: Branches | None = None
     steps: int = 0
     known: int = 0
 
@@ -56,10 +57,7 @@ class Unfolding:
             raise VjproofError(where, expected=f"{len(block.arguments)} arguments and a body", got=str(len(arguments)))
         values = dict(outer)
         values.update(zip(block.arguments, arguments, strict=True))
-        needed = needed_by(block)
         for operation in block.operations:
-            if operation.results and needed.isdisjoint(operation.results):
-                continue
             self.steps += 1
             if self.steps > MOST_OPERATIONS:
                 raise VjproofError(where, expected=f"at most {MOST_OPERATIONS} operations once unfolded", got="more")
@@ -80,6 +78,8 @@ class Unfolding:
             for kind in operation.types:
                 if reason := _unreadable(kind):
                     return self.refused(operation, f"a result of type {reason}", operands)
+            if operation.name not in PASSING and any(map(self.is_refused, operands)):
+                return self.refused(operation, "an operand that is refused", operands)
             entry = self.table.get(operation.name)
             if entry is None:
                 return self.refused(operation, "not in the subset that is read", operands)
@@ -90,6 +90,10 @@ class Unfolding:
             return results
         finally:
             graph.place = place
+
+    def is_refused(self, value: Value) -> bool:
+        """Say whether a value is one that no program can state."""
+        return not isinstance(value, Known) and self.graph.nodes[value].kind == "refused"
 
     def refused(self, operation: Operation, why: str, operands: Sequence[Value]) -> list[Value]:
         """Return refused values for the results of an operation."""
@@ -153,21 +157,6 @@ class Call:
 
 
 Handler = Callable[[Call], Sequence[Value]]
-
-
-def needed_by(block: Block) -> set[int]:
-    """Return the values that a block's last operation needs, directly or not."""
-    needed: set[int] = set()
-    for operation in reversed(block.operations):
-        if not operation.results or not needed.isdisjoint(operation.results):
-            needed |= _taken(operation)
-    return needed
-
-
-def _taken(operation: Operation) -> set[int]:
-    """Return the values that an operation takes, in its regions too."""
-    inner = [one for region in operation.regions for one in region.operations]
-    return {*operation.operands}.union(*map(_taken, inner))
 
 
 def _unreadable(kind: TensorType) -> str:

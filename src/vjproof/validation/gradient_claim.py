@@ -12,8 +12,8 @@ from vjproof.errors import VjproofError, excerpt
 from vjproof.prover import words
 from vjproof.prover.result import NOT_PROVED, PROVED, Result
 from vjproof.prover.search import prove_programs
+from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import OutsideSubsetError
-from vjproof.stablehlo.parse import parse_module
 from vjproof.validation.pair import ReadPair, read
 from vjproof.validation.question import Chosen, Question, Signature, ask
 from vjproof.validation.source import Source, is_module, load
@@ -49,7 +49,7 @@ def question_of_modules(forward: Source, gradient: Source, wrt: Chosen = 0, cota
     """Return the question about two modules; VjproofError where a module does not parse, or arguments do not fit."""
     ends = []
     for where, source in (("forward module", forward), ("gradient module", gradient)):
-        functions = parse_module(source, where)
+        functions = PARSER.parse(source, where)
         if "main" not in functions:
             raise VjproofError(where, expected="a function main", got=excerpt(", ".join(functions) or "none"))
         ends.append(Signature(tuple(functions["main"].labels), len(functions["main"].results)))
@@ -112,7 +112,7 @@ def located(result: Result, pair: ReadPair) -> list[str]:
         if result.reason.startswith(f"{one.value} {one.relation} {one.number:.9g} is assumed"):
             side = "gradient" if one.second else "forward"
             text = words.expression(pair.gradient if one.second else pair.forward, one.value)
-            place = next(b.place for b in pair.modules[one.second].branches if b.number == one.number)
+            place = next(b.place for b in pair.modules[one.second].guards if b.number == one.number)
             return [f"the {side} module branches on {text} {one.relation} {one.number:.9g} at {place}: true in some "
                     "entries and false in others"]  # fmt: skip
     lines = replace(result, programs=(pair.forward, pair.gradient)).lines()

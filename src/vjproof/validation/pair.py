@@ -39,7 +39,7 @@ class ReadPair:
         """Return the assumptions under which the modules were read."""
         found = []
         for second, module in enumerate(self.modules):
-            for branch in module.branches:
+            for branch in module.guards:
                 value = self.names.get(branch.value, branch.value)
                 found.append(Assumed(bool(second), value, branch.relation, branch.number))
         return found
@@ -48,8 +48,9 @@ class ReadPair:
         """Return the assumptions in words, written out from the inputs; what is the same assumption once."""
         said: dict[str, str] = {}
         for second, module in enumerate(self.modules):
+            said |= {f"where {condition}": "" for condition in module.conditions}
             program, side = ((self.forward, "forward"), (self.gradient, "second"))[second]
-            for branch in module.branches:
+            for branch in module.guards:
                 value = self.names.get(branch.value, branch.value)
                 text = words.expression(program, value)
                 line = f"where {text} {branch.relation} {branch.number:.9g} in every entry"
@@ -68,7 +69,7 @@ class ReadPair:
 
 def read(question: Question) -> ReadPair:
     """Return a question's modules as programs; VjproofError as `stablehlo.read.read_pair`."""
-    forward, gradient = read_pair(question.forward, question.gradient, question.links(), branches=True)
+    forward, gradient = read_pair(question.forward, question.gradient, question.links(), guards=True)
     names = _names(forward, gradient)
     return ReadPair(
         renamed(forward.program, names), renamed(gradient.program, names),

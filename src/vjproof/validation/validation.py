@@ -21,7 +21,7 @@ class Validation:
     """Whether a gradient is the vector-Jacobian product of a function, for all real inputs.
 
     `statement` is what is proved, in the kernel's words; `declared` lists what was read as something else, by kind
-    (`TITLES`, and "branches"); `reason` says what resisted, with its source line;
+    (`TITLES`; "conditions" and "guards"); `reason` says what resisted, with its source line;
     `modules` holds both modules ("forward", "gradient") as they were read.
     """
 
@@ -78,7 +78,7 @@ class Validation:
         }  # fmt: skip
 
 
-# Branches are part of the statement.
+# Conditions and guards are part of the statement.
 TITLES = {
     "literals": "Literal:",
     "approximations": "Approximation, taken as exact:",
