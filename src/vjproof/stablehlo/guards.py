@@ -49,7 +49,8 @@ def assume_guards(graph: Graph, outputs: Sequence[int]) -> tuple[Graph, list[int
             while new.nodes[at].kind in MOVED:
                 at = new.nodes[at].inputs[0]
             data = new.nodes[at]
-            order = guards.order(new, *data.inputs, data.place) if data.kind == "compare" else None
+            sides = data.inputs if data.kind == "compare" else ()
+            order = guards.order(new, sides[0], sides[1], data.place) if sides else None
             return None if order is None else inputs[1 if order in TRUE_FOR[data.attributes[0]] else 2]
         return None
 

@@ -72,7 +72,7 @@ class Module:
     """A StableHLO module as a program of the kernel, over the reals; sizes of axes are those of the module.
 
     `captured` holds constant arrays of the module that are inputs of the program: the program says what holds for any
-    numbers there. `conditions` and `guards` are what a statement about the program must be restricted to. `roundings` are
+    numbers there. A statement about the program must be restricted to `conditions` and `guards`. `roundings` are
     conversions between formats, read as the identity. `places` gives the source line, where known, of each value of
     the program.
     """
