@@ -10,14 +10,13 @@ ASSIGNED = re.compile(r"^\s*(%[\w#]+) = ")
 FLOAT = re.compile(r"dense<(-?\d\.\d+E[+-]\d+)>", re.IGNORECASE)
 TYPE = re.compile(r"tensor<([\dx]*)f(?:32|64)>")
 OTHER = {
-    "stablehlo.add": ["stablehlo.subtract"],
+    "stablehlo.add": ["stablehlo.subtract", "stablehlo.multiply"],
     "stablehlo.subtract": ["stablehlo.add"],
     "stablehlo.multiply": ["stablehlo.divide", "stablehlo.add"],
     "stablehlo.divide": ["stablehlo.multiply"],
     "stablehlo.rsqrt": ["stablehlo.sqrt"],
     "stablehlo.sqrt": ["stablehlo.rsqrt"],
     "chlo.erfc": ["chlo.erf"],
-    "chlo.square": ["stablehlo.exponential"],
 }
 
 
@@ -30,11 +29,11 @@ class Mutant(NamedTuple):
 
 
 def mutants(text: str, function: str = "main") -> Iterator[Mutant]:
-    """Yield the mutants of one function, some of which mean the same as the original."""
+    """Yield the mutants of one function, some of which mean the same as the original; unused lines stay as they are."""
     lines = text.splitlines()
     begin = next(i for i, line in enumerate(lines) if f"@{function}(" in line)
     end = next(i for i in range(begin, len(lines)) if lines[i].strip() == "}" or lines[i].strip().startswith("return"))
-    for number in range(begin + 1, end):
+    for number in sorted(live(lines, begin, end)):
         for kind, changed in _changes(lines[number]):
             yield Mutant(kind, number + 1, "\n".join([*lines[:number], changed, *lines[number + 1 :], ""]))
         for kind, name, source in _aliases(lines[number]):
@@ -42,10 +41,21 @@ def mutants(text: str, function: str = "main") -> Iterator[Mutant]:
             yield Mutant(kind, number + 1, "\n".join([*lines[:number], *rest, ""]))
 
 
+def live(lines: list[str], begin: int, end: int) -> set[int]:
+    """Return the numbers of the lines that what is returned needs, directly or not."""
+    needed, found = set(re.findall(r"%[\w]+", lines[end])), set()
+    for number in range(end - 1, begin, -1):
+        name = ASSIGNED.match(lines[number])
+        if name and name[1].partition(":")[0] in needed:
+            found.add(number)
+            needed |= set(re.findall(r"%[\w]+", lines[number]))
+    return found
+
+
 def _changes(line: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, changed line)."""
     for name, others in OTHER.items():
-        if f" {name} " in line:
+        if f" {name} " in line and "applies" not in line:
             for other in others:
                 yield f"{name.split('.')[1]} for {other.split('.')[1]}", line.replace(f" {name} ", f" {other} ", 1)
     found = re.search(r"stablehlo\.(subtract|divide) (%[\w#]+), (%[\w#]+) :", line)

@@ -16,6 +16,7 @@ from vjproof.prover.result import NOT_PROVED, PROVED, REFUTED, Result
 
 PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
 LANDMARK_KINDS = ("dot", "add", "call")
+ASSUMED = "an assumption fails at the points that were tried"
 
 
 def prove_programs(
@@ -48,9 +49,7 @@ def prove_programs(
             reason = "the second program is nowhere defined at the points that were tried"
             return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     if broken := numbers.broken():
-        reason = (
-            f"{broken.value} {broken.relation} {broken.number:.9g} is assumed and fails at the points that were tried"
-        )
+        reason = f"{ASSUMED}: {broken.value} {broken.relation} {broken.number:.9g}"
         return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     counterexample = refute(numbers, wrt, cotangents, positive)
     if counterexample is not None:

@@ -63,7 +63,7 @@ def validate_custom_vjp(f: Any, *args: Any) -> Validation:
         return validation
     value = same_value(whole(primal), lambda *some: whole(forward)(*some)[0], free)
     if value.status == PROVED:
-        return replace(validation, seconds=validation.seconds + value.seconds)
+        return replace(validation, value=value.certificate, seconds=validation.seconds + value.seconds)
     words = ("the rule's forward does not return the function's value:",)
     if value.counterexample is None:
         words = ("the value that the rule's forward returns is not shown to be the function's:",)

@@ -69,7 +69,7 @@ class ReadPair:
 
 def read(question: Question) -> ReadPair:
     """Return a question's modules as programs; VjproofError as `stablehlo.read.read_pair`."""
-    forward, gradient = read_pair(question.forward, question.gradient, question.links(), guards=True)
+    forward, gradient = read_pair(question.forward, question.gradient, question.links(), guards=question.guards)
     names = _names(forward, gradient)
     return ReadPair(
         renamed(forward.program, names), renamed(gradient.program, names),

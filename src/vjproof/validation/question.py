@@ -19,7 +19,7 @@ class Question:
 
     `shared[i]` is the place, among the gradient module's arguments, of the forward module's argument i (None: it does
     not take it); `cotangents[k]` that of the cotangent of result k. Result i of the gradient module is the gradient
-    with respect to argument wrt[i] of the forward module.
+    with respect to argument wrt[i] of the forward module. `guards`: whether branches may be read under assumptions.
     """
 
     forward: Source
@@ -27,6 +27,7 @@ class Question:
     wrt: tuple[int, ...]
     shared: tuple[int | None, ...]
     cotangents: tuple[int, ...]
+    guards: bool = True
 
     def links(self) -> list[Link]:
         """Return which ends of the two modules have the same axes."""
@@ -37,12 +38,14 @@ class Question:
 
     def record(self) -> dict[str, Any]:
         """Return the places as a JSON-ready record; `question_from` reads it back."""
-        return {"wrt": list(self.wrt), "shared": list(self.shared), "cotangents": list(self.cotangents)}
+        places = {"wrt": list(self.wrt), "shared": list(self.shared), "cotangents": list(self.cotangents)}
+        return {**places, "guards": self.guards}
 
 
 def question_from(record: Any, forward: Source, gradient: Source) -> Question:
     """Return a question from the record of its places, not to be trusted: KeyError or TypeError if malformed."""
-    return Question(forward, gradient, *(tuple(record[name]) for name in ("wrt", "shared", "cotangents")))
+    places = [tuple(record[name]) for name in ("wrt", "shared", "cotangents")]
+    return Question(forward, gradient, places[0], places[1], places[2], record["guards"] is not False)
 
 
 @dataclass(frozen=True)

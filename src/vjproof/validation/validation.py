@@ -22,7 +22,8 @@ class Validation:
 
     `statement` is what is proved, in the kernel's words; `declared` lists what was read as something else, by kind
     (`TITLES`; "conditions" and "guards"); `reason` says what resisted, with its source line;
-    `modules` holds both modules ("forward", "gradient") as they were read.
+    `modules` holds both modules ("forward", "gradient") as they were read; `value`, of a custom_vjp rule, is a second
+    certificate: its forward returns what the function does.
     """
 
     status: str
@@ -32,6 +33,7 @@ class Validation:
     reason: tuple[str, ...] = ()
     declared: Mapping[str, list[str]] = field(default_factory=dict)
     modules: Mapping[str, Source] = field(default_factory=dict)
+    value: dict[str, Any] | None = None
     equalities: int = 0
     seconds: float = 0.0
 
@@ -61,7 +63,9 @@ class Validation:
 
         if self.certificate is None:
             raise VjproofError("save", expected="a proved answer", got=self.status)
-        return write_certificates(Path(folder), {f"{name}.json": self.certificate}, module_files(self.modules))
+        certificates = {f"{name}.json": self.certificate}
+        certificates |= {} if self.value is None else {f"{name}.value.json": self.value}
+        return write_certificates(Path(folder), certificates, module_files(self.modules))
 
     def record(self) -> dict[str, Any]:
         """Return the answer as a JSON-ready record."""
