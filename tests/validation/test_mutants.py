@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.foreign.judged import gap, pair, results, table
-from tests.foreign.rules import RIGHT
+from tests.foreign.judged import CASES, gap, pair, results, table
 from vjproof.validation.gradient_claim import answer, question_of_modules
 
 LEAST = 300
@@ -19,7 +18,7 @@ def statuses(counts):
 
 
 def test_mutants_of_rules_are_not_proved():
-    counts = table(RIGHT)
+    counts = table(CASES)
     total = statuses(counts)
     assert total["refuted"] >= LEAST
     assert total["not proved"] <= 0.03 * total["refuted"]  # undefined nearly everywhere
@@ -27,7 +26,7 @@ def test_mutants_of_rules_are_not_proved():
     assert {"operands swapped", "dropped add", "literal by some ulps", "sign", "dimension numbers"} <= refuted
 
 
-@pytest.mark.parametrize("name", [*RIGHT, "network"])
+@pytest.mark.parametrize("name", [*CASES, "network"])
 def test_the_right_ones_are_proved(name):
     """The red control: answers are due to the mutation."""
     forward, gradient = pair(name)
