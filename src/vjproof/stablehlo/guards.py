@@ -1,8 +1,8 @@
 """Guards: a maximum with a literal, or a choice by a comparison with one, read as if it came out the same everywhere.
 
 max(norm, 1e-12) is read as norm, under the assumption norm > 1e-12 in every entry, which whoever reads so must state
-with every result. It is made only where it holds at a random point, so it holds on an open set of inputs; a choice that
-goes both ways, as in relu, stays a choice.
+with every result. It is made only where it holds at random points of several scales, so it holds on an open set of
+inputs; a choice that goes both ways, as in relu, stays a choice.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from vjproof.stablehlo.rewriting import rebuild
 READABLE = ANALYTIC | {"max", "larger"}
 MIRRORED = {">": "<", "<": ">", "=": "="}
 TRUE_FOR = {"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+SCALES = (1.0, 4.0, 0.25)
+FEW_ELEMENTS = 2**24  # above it only the first scale is looked at
 MOVED = ("broadcast", "reshape", "transpose", "slice")
 
 
@@ -63,7 +65,7 @@ class _Guards:
     """The guards assumed so far, by node and number, and the numbers that decide them."""
 
     made: dict[tuple[int, float], Guard] = field(default_factory=dict)
-    values: dict[int, Any] = field(default_factory=dict)
+    values: dict[float, dict[int, Any]] = field(default_factory=dict)  # by scale
     elements: int = 0
 
     def order(self, graph: Graph, x: int, y: int, place: str) -> str | None:
@@ -87,20 +89,28 @@ class _Guards:
         return self.made[x, number].relation
 
     def _relation(self, graph: Graph, x: int, number: float) -> str | None:
-        """Return ">" or "<" where it holds in every entry at a random point, clear of rounding."""
-        import numpy as np
-
+        """Return ">" or "<" where it holds in every entry at each of the points, clear of rounding."""
         nodes = graph.live([x])
-        new = [node for node in nodes if node not in self.values]
-        self.elements += sum(math.prod(graph.shape(node)) for node in new)
+        known = self.values.setdefault(SCALES[0], {})
+        self.elements += sum(math.prod(graph.shape(node)) for node in nodes if node not in known)
         if self.elements > MOST_ELEMENTS or any(graph.nodes[node].kind not in READABLE for node in nodes):
             return None
-        for node in new:
-            if graph.nodes[node].kind == "input":
+        scales = SCALES if self.elements <= FEW_ELEMENTS else SCALES[:1]
+        found = {self._at(graph, nodes, scale, number) for scale in scales}
+        return found.pop() if len(found) == 1 else None
+
+    def _at(self, graph: Graph, nodes: Sequence[int], scale: float, number: float) -> str | None:
+        """Return how the last of `nodes` compares with a number at the random point of a scale."""
+        import numpy as np
+
+        values = self.values.setdefault(scale, {})
+        for node in nodes:
+            if graph.nodes[node].kind == "input" and node not in values:
                 shape = graph.shape(node)
-                scale = math.sqrt(shape[0]) if len(shape) > 1 else 1.0
-                self.values[node] = np.random.default_rng(node).standard_normal(shape) / scale
-        self.values = evaluate(graph, nodes, self.values)
-        gap = self.values[x] - number
-        clear = bool(np.isfinite(gap).all()) and (np.abs(gap) > 1e-9 * (np.abs(self.values[x]) + abs(number))).all()
+                width = math.sqrt(shape[0]) if len(shape) > 1 else 1.0
+                values[node] = np.random.default_rng(node).standard_normal(shape) * (scale / width)
+        values |= evaluate(graph, nodes, values)
+        array = values[nodes[-1]]
+        gap = array - number
+        clear = bool(np.isfinite(gap).all()) and (np.abs(gap) > 1e-9 * (np.abs(array) + abs(number))).all()
         return None if not clear else ">" if (gap > 0).all() else "<" if (gap < 0).all() else None
