@@ -50,3 +50,6 @@ def draw(config, batch, seed=0):
     generator = np.random.default_rng(1000 + seed)
     images = generator.standard_normal((batch, *config.image_shape))
     return random_params(config, seed), images, generator.standard_normal((batch, config.classes))
+
+
+NETS_WITH_EACH_POOLING = [make_config(SHAPES[1], pooling=pooling, layer_scale=True) for pooling in POOLINGS]

@@ -19,7 +19,7 @@ def classifier():
     return small_classifier()
 
 
-@pytest.mark.parametrize("engine", ["numpy", "jax"])
+@pytest.mark.parametrize("engine", ["numpy", "jax", "torch"])
 def test_each_kind_of_target_means_the_same_gradient(classifier, engine):
     one_hot = np.zeros((3, 4))
     one_hot[:, 2] = 1.0
@@ -30,13 +30,17 @@ def test_each_kind_of_target_means_the_same_gradient(classifier, engine):
     assert_close(classifier.input_gradient(IMAGES, one_hot, engine=engine, dtype="float64"), by_number, 1e-14)
 
 
-def test_engines_agree_in_both_precisions(classifier):
+def test_engines_agree_in_each_precision(classifier):
     exact = classifier.input_gradient(IMAGES, [0, 1, 3], engine="numpy", dtype="float64")
-    assert_close(classifier.input_gradient(IMAGES, [0, 1, 3], engine="jax", dtype="float64"), exact, 1e-12)
-    for engine in ("numpy", "jax"):
+    for engine in ("jax", "torch"):
+        assert_close(classifier.input_gradient(IMAGES, [0, 1, 3], engine=engine, dtype="float64"), exact, 1e-12)
+    for engine in ("numpy", "jax", "torch"):
         single = classifier.input_gradient(IMAGES, [0, 1, 3], engine=engine)
         assert single.dtype == np.float32
         assert_close(single, exact, 1e-4)
+        half = classifier.input_gradient(IMAGES, [0, 1, 3], engine=engine, dtype="bfloat16")
+        assert half.dtype == np.float32
+        assert_close(half, exact, 0.2)
 
 
 def test_the_batch_is_not_averaged(classifier):
@@ -48,7 +52,7 @@ def test_the_batch_is_not_averaged(classifier):
     assert_close(ten[7:8], together[:1], 1e-13)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "jax"])
+@pytest.mark.parametrize("engine", ["numpy", "jax", "torch"])
 def test_two_runs_are_bitwise_equal(classifier, engine):
     first, second = (classifier.input_gradient(IMAGES, 1, engine=engine) for _ in range(2))
     assert first.tobytes() == second.tobytes()

@@ -18,6 +18,7 @@ _HOME = {
     "VjproofError": "vjproof.errors",
     "certify": "vjproof.certification.certification",
     "enclose": "vjproof.certification.certification",
+    "enclose_module": "vjproof.certification.module",
     "export": "vjproof.artifacts.writer",
     "denormalise": "vjproof.images.network_input",
     "preprocess": "vjproof.images.network_input",
@@ -33,7 +34,7 @@ _HOME = {
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
-    "certify", "denormalise", "enclose", "explain_images", "export", "load", "preprocess",
+    "certify", "denormalise", "enclose", "enclose_module", "explain_images", "export", "load", "preprocess",
     "prove", "prove_equal", "prove_vjp", "read_export", "read_image", "read_stablehlo",
     "validate", "validate_custom_vjp",
 ]  # fmt: skip

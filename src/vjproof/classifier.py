@@ -11,7 +11,6 @@ from vjproof import engines
 from vjproof.errors import VjproofError
 from vjproof.images.preprocessing import Preprocessing
 from vjproof.layers.linear_map import LinearMap
-from vjproof.vit import model
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
 from vjproof.weights import Checkpoint, LoadReport
@@ -66,9 +65,9 @@ class Classifier:
         """Return the gradient (B, C, H, W) of the target's logit, or of <target, logits>, at each image.
 
         `images` (B, C, H, W); `target` one class, B classes, or a cotangent (B, K). Per example: nothing is
-        averaged over the batch. `engine` numpy, jax or auto; `dtype` float32 (default) or float64. Raises
-        VjproofError for a wrong shape, a class out of range, or a non-finite number. Formula: MATH.md,
-        `vitInputGradKB`.
+        averaged over the batch. `engine` numpy, jax, torch or auto; `dtype` float32 (default), float64, or bfloat16
+        (products of bfloat16 operands, float32 around them; the result is float32). Raises VjproofError
+        for a wrong shape, a class out of range, or a non-finite number. Formula: MATH.md, `vitInputGradKB`.
         """
         return self.logits_and_gradient(images, target, engine, dtype)[1]
 
@@ -80,11 +79,32 @@ class Classifier:
         d_logits = cotangent(target, images.shape[0], self.config.classes, images.dtype)
         return runner.logits_and_gradient(self.config, prepared, images, d_logits)
 
+    def jacobian(self, images: Array, targets: Any = None, engine: str = "auto", dtype: str | None = None) -> Array:
+        """Return the input gradients (B, T, C, H, W) of T targets at each image, from one forward pass.
+
+        `images` (B, C, H, W); `targets` T classes, T cotangents (T, K), or None for all classes: the Jacobian's
+        rows. `engine` and `dtype` as in `input_gradient`. Raises VjproofError likewise. Formula: MATH.md,
+        `vitInputGradKB`, with the same saved activations for each cotangent.
+        """
+        import numpy as np
+
+        runner, prepared, images = self._ready(images, engine, dtype)
+        wanted = np.asarray(np.arange(self.config.classes) if targets is None else targets)
+        if wanted.ndim not in (1, 2) or not len(wanted):
+            raise VjproofError(
+                "targets", expected=f"classes (T,), or cotangents (T, {self.config.classes})",
+                got=f"{wanted.dtype} {wanted.shape}",
+            )  # fmt: skip
+        rows = cotangent(wanted, len(wanted), self.config.classes, images.dtype)
+        d_logits = np.repeat(rows[None], len(images), axis=0)
+        return runner.jacobian(self.config, prepared, images, d_logits)
+
     def pullback(self, images: Array, dtype: str | None = None) -> LinearMap:
         """Return the linear map (B, K) -> (B, C, H, W) at the images; its `transpose` is the JVP (NumPy)."""
+        from vjproof.engines.numpy_engine import pullback
+
         _, prepared, images = self._ready(images, "numpy", dtype)
-        _, saved = model.forward(self.config, prepared, images)
-        return model.pullback(self.config, prepared, saved)
+        return pullback(self.config, prepared, images)
 
     def _ready(self, images: Array, engine: str, dtype: str | None) -> tuple[engines.Engine, Any, Array]:
         import numpy as np
@@ -99,13 +119,13 @@ class Classifier:
             )  # fmt: skip
         if images.dtype.kind not in "fiu":
             raise VjproofError("images", expected="real numbers", got=str(images.dtype))
-        images = images.astype(name)
+        images = images.astype(engines.storage(name))
         if not np.isfinite(images).all():
             raise VjproofError("images", expected="finite pixels", got="a NaN or an infinity")
         runner = engines.choose(engine, self.config, images.shape[0])
         key = (runner.name, name)
         if key not in self._prepared:
-            self._prepared[key] = runner.prepare(self.params, name)
+            self._prepared[key] = runner.prepare(self.config, self.params, name)
         return runner, self._prepared[key], images
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from vjproof.commands.certify import certify
+from vjproof.commands.enclose_module import enclose_module
 from vjproof.commands.explain import explain, models
 from vjproof.commands.export import export
 from vjproof.commands.options import BAD_INPUT, DONE, INTERRUPTED, NEGATIVE
@@ -43,7 +44,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, export, models, prove, check, validate):
+for command in (explain, certify, enclose_module, export, models, prove, check, validate):
     app.command()(command)
 
 

@@ -1,4 +1,4 @@
-"""Rounding outwards, and that each primitive's ball holds the value at 60 digits."""
+"""Rounding outwards, the reading of floats, and balls as exact numbers."""
 
 import math
 from fractions import Fraction
@@ -8,31 +8,21 @@ import mpmath
 import numpy as np
 import pytest
 
+from tests.enclosure.soundness import exact, holds
 from vjproof.enclosure import balls
-from vjproof.enclosure.balls import ball_constant, ball_power, balls_of, outward, radius, upper
-from vjproof.enclosure.functions import FUNCTIONS
+from vjproof.enclosure.balls import (
+    ball_constant,
+    ball_from,
+    ball_parts,
+    balls_of,
+    balls_of_expansions,
+    expansion,
+    expansions,
+    outward,
+    radius,
+    upper,
+)  # fmt: skip
 from vjproof.errors import VjproofError
-
-TRUE = {
-    "exp": mpmath.exp,
-    "erf": mpmath.erf,
-    "erfc": mpmath.erfc,
-    "tanh": mpmath.tanh,
-    "logistic": lambda x: 1 / (1 + mpmath.exp(-x)),
-}
-
-
-def exact(ball):
-    """Midpoint and radius of a ball as fractions."""
-    return tuple(Fraction(int(m)) * Fraction(2) ** int(e) for m, e in (ball.mid().man_exp(), ball.rad().man_exp()))
-
-
-def holds(ball, value):
-    """Whether the ball, widened by the error of 60 digits, holds an mpmath number."""
-    middle, wide = exact(ball)
-    man, exp = value.man_exp  # without the sign
-    number = Fraction(int(man)) * Fraction(2) ** int(exp) * (-1 if value < 0 else 1)
-    return abs(number - middle) <= wide + abs(number) * Fraction(1, 10**58)
 
 
 def assert_outward(count):
@@ -48,51 +38,61 @@ def assert_outward(count):
             assert Fraction(radius(ball)) >= own
 
 
-def assert_primitives(count):
-    generator = np.random.default_rng(1)
-    with mpmath.workdps(60), flint.ctx.workprec(120):
-        for scale in (1e-300, 1e-3, 1, 10, 40):
-            for number in generator.standard_normal(count // 5) * scale:
-                for name, function in TRUE.items():
-                    assert holds(FUNCTIONS[name](flint.arb(number)), function(mpmath.mpf(float(number)))), (
-                        name,
-                        number,
-                    )
-                positive = abs(float(number))
-                for exponent in (Fraction(1, 2), Fraction(-1, 2), Fraction(1, 3)):
-                    true = mpmath.mpf(positive) ** (mpmath.mpf(exponent.numerator) / exponent.denominator)
-                    assert holds(ball_power(flint.arb(positive), exponent), true)
+def assert_expansions(count):
+    generator = np.random.default_rng(3)
+    given = np.empty(count, dtype=object)
+    with flint.ctx.workprec(400):
+        given[:] = [
+            flint.arb(generator.standard_normal()) / 3 * flint.arb(2) ** int(power)
+            + flint.arb(0, 2.0 ** max(int(power - less), -1074))
+            for power, less in generator.integers((-1100, 40), (1000, 500), (count, 2))
+        ]
+    for ball in given:
+        terms, wide = expansion(ball, 4)
+        true, own = exact(ball)
+        assert abs(true - sum(map(Fraction, terms))) + own <= Fraction(wide)
+    terms, radii = expansions(given)
+    again = balls_of_expansions(terms, radii)
+    assert all(b.contains(a) for a, b in zip(given, again, strict=True))
+    for ball, parts, wide in zip(again, terms.T, radii, strict=True):
+        assert exact(ball)[0] == sum(map(Fraction, parts))
+        assert Fraction(wide) <= exact(ball)[1] <= Fraction(wide) * (1 + Fraction(1, 2**28)) + Fraction(1, 2**1074)
 
 
-def assert_products(count):
-    generator = np.random.default_rng(2)
-    with flint.ctx.workprec(60):
-        for _ in range(count):
-            x, y = generator.standard_normal((3, 4)), generator.standard_normal((4, 2))
-            product = FUNCTIONS["matmul"](balls_of(x), balls_of(y))
-            for i, j in np.ndindex(3, 2):
-                true = sum(Fraction(x[i, k]) * Fraction(y[k, j]) for k in range(4))
-                middle, wide = exact(product[i, j])
-                assert abs(true - middle) <= wide
+def test_expansions_hold_the_ball_and_are_read_exactly():
+    assert_expansions(200)
+
+
+def test_an_expansion_without_what_its_terms_leave_is_caught(monkeypatch):
+    monkeypatch.setattr(balls, "_upward", lambda mantissa, exponent: 0.0)
+    with pytest.raises(AssertionError):
+        assert_expansions(20)
+
+
+def test_parts_of_a_ball_are_exact():
+    with flint.ctx.workprec(300):
+        for ball in (flint.arb(1) / 3, flint.arb(0), flint.arb(-7, 1e-300), flint.arb("1e-5000")):
+            assert exact(ball_from(ball_parts(ball))) == exact(ball)
+    assert ball_parts(flint.arb(1) / 0) is None
+    assert not ball_from(None).is_finite()
+
+
+@pytest.mark.parametrize(
+    ("terms", "radii"), [([[1.0]], [-1.0]), ([[math.nan]], [1.0]), ([[1.0]], [math.inf]), ([[1.0, 2.0]], [1.0])]
+)
+def test_other_expansions_are_refused(terms, radii):
+    with pytest.raises(VjproofError):
+        balls_of_expansions(np.array(terms), np.array(radii))
 
 
 def test_rounding_is_outward():
     assert_outward(300)
 
 
-def test_primitives_hold_the_value_at_60_digits():
-    assert_primitives(300)
-
-
-def test_products_hold_the_exact_one():
-    assert_products(300)
-
-
 @pytest.mark.slow
 def test_the_same_on_many_numbers():
     assert_outward(10_000)
-    assert_primitives(10_000)
-    assert_products(1_000)
+    assert_expansions(3_000)
 
 
 def test_rounding_the_radius_to_nearest_is_caught(monkeypatch):

@@ -6,8 +6,10 @@ import flint
 import numpy as np
 import pytest
 
+from tests.enclosure.soundness import holds
 from tests.nets import GRID as NETS
 from tests.nets import POOLINGS, SHAPES, draw, make_config
+from tests.oracles.complex_step import directional
 from vjproof.enclosure import evaluate
 from vjproof.enclosure.enclosure import enclose_network
 from vjproof.errors import VjproofError
@@ -82,7 +84,13 @@ HARD = {
 def test_hard_inputs_stay_sound_and_finite(name):
     choices, change, scale = HARD[name]
     config = make_config(depth=1, **choices)
-    bounds = enclosed(config, change=change, scale=scale)[0]
+    bounds, params, image, d_logits = enclosed(config, change=change, scale=scale)
+    direction = np.random.default_rng(0).standard_normal(image.shape)
+    value, derivative = directional(config, params, image, d_logits, direction)
+    with flint.ctx.workprec(300):
+        assert holds(sum(flint.arb(d) * z for d, z in zip(d_logits, bounds.logit_balls, strict=True)), value)
+        along = sum(flint.arb(v) * b for v, b in zip(direction.flat, bounds.balls.flat, strict=True))
+    assert holds(along + flint.arb(0, 1e-40), derivative)
     assert np.isfinite(bounds.mid).all()
     assert np.isfinite(bounds.rad).all()
     finer = enclosed(config, bits=2 * bounds.bits, change=change, scale=scale)[0]

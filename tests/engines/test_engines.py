@@ -13,21 +13,23 @@ from vjproof.vit.params import random_params
 TINY = Config(3, 224, 224, 16, 192, 3, 768, 12, 1000, 1e-6, "erf")
 
 
-def test_auto_compiles_only_where_there_is_much_work():
+def test_auto_loads_a_library_only_where_there_is_work(monkeypatch):
     assert engines.choose("auto", make_config(), 3).name == "numpy"
+    assert engines.choose("auto", TINY, 1).name == engines.choose("auto", TINY, 64).name == "torch"
+    monkeypatch.setattr(engines, "installed", lambda library: library != "torch")
     assert engines.choose("auto", TINY, 1).name == "numpy"
     assert engines.choose("auto", TINY, 64).name == "jax"
 
 
-@pytest.mark.parametrize("name", ["numpy", "jax"])
+@pytest.mark.parametrize("name", engines.ENGINES)
 def test_a_named_engine_is_that_one(name):
     assert engines.choose(name, TINY, 1).name == name
 
 
 def test_an_unknown_engine_or_dtype_is_refused():
-    with pytest.raises(VjproofError, match="auto or numpy or jax"):
+    with pytest.raises(VjproofError, match="auto or numpy or jax or torch"):
         engines.choose("torch2", TINY, 1)
-    with pytest.raises(VjproofError, match="float32 or float64"):
+    with pytest.raises(VjproofError, match="float32 or float64 or bfloat16"):
         engines.check_dtype("int8")
 
 
@@ -44,5 +46,5 @@ def test_float64_on_jax_does_not_leak():
     engine, params = JaxEngine(), random_params(config, 0)
     before = (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision)
     images = np.zeros((1, *config.image_shape))
-    assert engine.logits(config, engine.prepare(params, "float64"), images).dtype == np.float64
+    assert engine.logits(config, engine.prepare(config, params, "float64"), images).dtype == np.float64
     assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == before

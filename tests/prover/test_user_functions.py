@@ -43,6 +43,16 @@ def two_back(d, x, y):
     return d[0] * y, d[0] * x + d[1]
 
 
+def variance(x):
+    return over_row("mean", (x - over_row("mean", x)) ** 2)
+
+
+def variance_back(d_y, x):
+    """The slope of the square is centred already; centring it again, as autodiff does, changes nothing."""
+    d_c = 2 * (x - over_row("mean", x)) * d_y / x.shape[-1]
+    return d_c - over_row("mean", d_c)
+
+
 WRONG = {
     "sign": lambda d, x: -softmax_back(d, x),
     "dropped term": lambda d, x: softmax(x) * d,
@@ -52,6 +62,11 @@ WRONG = {
     "nothing": lambda d, x: 0 * d,
     "at another point": lambda d, x: softmax_back(d, x + x),
 }
+
+
+def test_a_value_on_the_way_that_equals_the_gradient_hides_nothing():
+    assert prove_vjp(variance, variance_back, ROWS)
+    assert prove_vjp(variance, lambda d, x: variance_back(d, x) * 2, ROWS).status == "refuted"
 
 
 def test_a_right_reverse_is_proved_with_a_certificate_that_checks():

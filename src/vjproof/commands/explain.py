@@ -16,8 +16,8 @@ def explain(
     target: Annotated[
         list[str], typer.Option(help="top1, a class index or name, or margin:A-B; repeat it to give one per image.")
     ] = ["top1"],  # noqa: B006 - typer reads the default from the signature
-    engine: Annotated[str, typer.Option(help="auto, numpy or jax.")] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
+    engine: Annotated[str, typer.Option(help="auto, numpy, jax or torch.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, float64 or bfloat16.")] = "float32",
     scale: Annotated[float | None, typer.Option(help="Gradient that gets the strongest colour.")] = None,
     heads: Heads = None,
     eps: Eps = None,

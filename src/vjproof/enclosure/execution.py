@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import prod
 from typing import Any, Protocol
 
 from vjproof.enclosure.balls import ball_constant, balls_of
+from vjproof.enclosure.choices import NO_CHOICES, Choices, compared
 from vjproof.enclosure.functions import FUNCTIONS
 from vjproof.enclosure.halves import Cut, Plan, bounds, plan, sliced
 from vjproof.enclosure.working_precision import shortened, working_bits
@@ -52,11 +54,13 @@ class Execution:
         bits: int,
         link: Link | None = None,
         worth: int = WORTH_A_CUT,
+        choices: Choices = NO_CHOICES,
     ) -> None:
         self._program, self._inputs, self._bits = program, inputs, bits
         self._link: Link = link or Alone()
         self._alone, self._second = link is None, self._link.second
-        self._worth = worth
+        self._worth, self._choices = worth, choices
+        self._masks = {*choices.comparisons, *choices.complements}  # values that are 0, 1, or in between
         self._sizes = AxisSizes(program, {name: tuple(array.shape) for name, array in inputs.items()}, {})
         self._counts = {name: self._sizes.shape(op.shape) for name, op in program.operations.items()}
         self._arithmetic = ObjectArithmetic(FUNCTIONS, ball_constant)
@@ -72,11 +76,11 @@ class Execution:
     def _run(self, after: Callable[[str, float], None] | None) -> list[Array]:
         lines = list(self._program.operations.values())
         last = {name: op.name for op in lines for name in (op.name, *op.arguments)}
-        kept = set(self._program.outputs)
+        kept = {*self._program.outputs, *(difference for difference, _ in self._choices.comparisons.values())}
         costs = {op.name: self.cost(op) for op in lines}
         total, done = sum(costs.values()), 0.0
         for op in lines:
-            self._values[op.name] = self._line(op)
+            self._values[op.name] = self.line(op)
             for name in {op.name, *op.arguments} - kept:
                 if last[name] == op.name:
                     del self._values[name]
@@ -96,7 +100,10 @@ class Execution:
             return size * FUNCTION_COST
         return 1.0 if op.kind in EXACT else 1.0 + size * ELEMENT_COST
 
-    def _line(self, op: Operation) -> tuple[Array, Cut | None]:
+    def line(self, op: Operation) -> tuple[Array, Cut | None]:
+        """Return the value of one line as this process holds it, and where it is cut; those before it are known."""
+        if op.name in self._choices.comparisons:
+            return self._chosen(*self._choices.comparisons[op.name])
         if op.kind == "input":
             return self._inputs[op.name], None
         cuts = [self._values[name][1] for name in op.arguments]
@@ -114,6 +121,8 @@ class Execution:
             arguments = [_balls(values) for values in arguments]
         shape = self._local(self._counts[op.name], None if planned.partial else planned.result)
         result = self._computed(op, arguments, shapes, shape)
+        if self._masks:
+            result = self._masked(op, arguments, result)
         return self._summed(result, planned.result) if planned.partial else result, planned.result
 
     def _computed(self, op: Operation, arguments: list[Array], shapes: Any, shape: tuple[int, ...]) -> Array:
@@ -122,11 +131,31 @@ class Execution:
         sizes: Any = _Local(self._sizes, shape)
         if op.kind in EXACT:
             return evaluate_operation(op, arguments, shapes, sizes, self._arithmetic)
-        bits = working_bits(op.kind, arguments, self._bits)
+        bits = working_bits(op.kind, arguments, self._bits, strict=not self._masks)
         with flint.ctx.workprec(bits):
             if op.kind == "dot" and bits < self._bits:
                 arguments = [shortened(values, bits) for values in arguments]
             return evaluate_operation(op, arguments, shapes, sizes, self._arithmetic)
+
+    def _chosen(self, difference: str, direction: str) -> tuple[Array, Cut | None]:
+        """Return 1 where a difference compares so with 0, 0 where not, [0, 1] where that is not certain."""
+        import numpy as np
+
+        values, cut = self._values[difference]
+        return np.vectorize(partial(compared, direction), otypes=[object])(_balls(values)), cut
+
+    def _masked(self, op: Operation, arguments: list[Array], result: Array) -> Array:
+        """Return the result with 0 wherever a mask of 0 multiplies: what was not chosen may be infinite there."""
+        import numpy as np
+
+        if op.kind in EXACT and all(name in self._masks for name in op.arguments):
+            self._masks.add(op.name)
+        if op.kind == "mul":
+            for name, values in zip(op.arguments, arguments, strict=True):
+                if name in self._masks:
+                    zero = np.vectorize(lambda ball: bool(ball.is_zero()), otypes=[bool])(values)
+                    result[zero] = values[zero]
+        return result
 
     def _sliced(self, op: Operation, cut: Cut) -> tuple[Array, Cut | None]:
         """Return a part of the axis that is cut: still cut where both processes hold some of it, else whole."""

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from vjproof.enclosure.balls import ball_from, ball_parts
+from vjproof.enclosure.choices import NO_CHOICES, Choices
 from vjproof.enclosure.execution import Execution
 from vjproof.errors import VjproofError
 from vjproof.kernel.program import Program
@@ -51,7 +52,9 @@ class Link:
 
 
 @contextmanager
-def partner(program: Program, inputs: Mapping[str, Array], bits: int, worth: int) -> Iterator[Link]:
+def partner(
+    program: Program, inputs: Mapping[str, Array], bits: int, worth: int, choices: Choices = NO_CHOICES
+) -> Iterator[Link]:
     """Start the second process on the same program and inputs, and end it, whatever happens."""
     from multiprocessing import Pipe
 
@@ -64,7 +67,7 @@ def partner(program: Program, inputs: Mapping[str, Array], bits: int, worth: int
         )
         other.close()
         try:
-            own.send((program_data(program), dict(inputs), bits, worth))
+            own.send((program_data(program), dict(inputs), bits, worth, choices))
             yield Link(own, second=False)
         except (EOFError, ConnectionError):
             raise _lost() from None
@@ -78,9 +81,9 @@ def serve(handle: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process tells the user, and closes the pipe
     with Connection(handle) as connection:
         try:
-            data, inputs, bits, worth = connection.recv()
+            data, inputs, bits, worth, choices = connection.recv()
             try:
-                Execution(program_of(data), inputs, bits, Link(connection, second=True), worth).run()
+                Execution(program_of(data), inputs, bits, Link(connection, second=True), worth, choices).run()
             except VjproofError as problem:
                 connection.recv()  # what the first process sends in its next swap
                 connection.send(problem)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vjproof.enclosure.balls import exact_floats, radius, upper
+from vjproof.enclosure.choices import NO_CHOICES, Choices
 from vjproof.enclosure.evaluate import evaluate
 from vjproof.enclosure.execution import multiplications
 from vjproof.enclosure.working_precision import TooWideError
@@ -28,14 +29,15 @@ def evaluate_narrowly(
     bits: int | None,
     *,
     start: int,
+    choices: Choices = NO_CHOICES,
     processes: int | None = None,
     advance: Advance | None = None,
 ) -> tuple[list[Array], int]:
     """Return the outputs as balls, none of them infinite, and the working precision.
 
     `bits` is that precision; None starts at `start` and doubles until each output's radius is at most 1e-30 of its
-    largest entry. `processes` 1 or 2, None where 2 pay; `advance` is told the share of the work done. VjproofError
-    for numbers that are not finite, and where a bound stays too wide.
+    largest entry. `choices` are inputs that are found, not given. `processes` 1 or 2, None where 2 pay; `advance` is
+    told the share of the work done. VjproofError for numbers that are not finite, and where a bound stays too wide.
     """
     if bits is not None and (type(bits) is not int or not LEAST_BITS <= bits <= MOST_BITS):
         raise VjproofError("bits", expected=f"an int from {LEAST_BITS} to {MOST_BITS}", got=repr(bits))
@@ -45,8 +47,8 @@ def evaluate_narrowly(
     shared = processes or (2 if _two_pay(program, inputs) else 1)
     tried = bits or min(start, MOST_BITS)
     while True:
-        outputs = _attempt(program, inputs, tried, shared, advance)
-        if outputs is not None and (bits is not None or all(map(_narrow, outputs))):
+        outputs = _attempt(program, inputs, tried, shared, choices, advance)
+        if outputs is not None and (bits is not None or all(map(is_narrow, outputs))):
             return outputs, tried
         if bits is not None or tried >= MOST_BITS:
             raise VjproofError(
@@ -61,18 +63,21 @@ def extent(balls: Array) -> tuple[float, float]:
     return max(map(radius, balls.flat), default=0.0), max(map(upper, balls.flat), default=0.0)
 
 
-def _attempt(program: Program, inputs: Any, bits: int, processes: int, advance: Advance | None) -> list[Array] | None:
+def _attempt(
+    program: Program, inputs: Any, bits: int, processes: int, choices: Choices, advance: Advance | None
+) -> list[Array] | None:
     after = (lambda _name, share: advance(share)) if advance else None
     try:
-        outputs = evaluate(program, inputs, bits, processes=processes, after=after)
+        outputs = evaluate(program, inputs, bits, processes=processes, choices=choices, after=after)
     except TooWideError:
         return None
     return outputs if all(math.isfinite(extent(balls)[1]) for balls in outputs) else None
 
 
-def _narrow(balls: Array) -> bool:
+def is_narrow(balls: Array) -> bool:
+    """Return whether an output is finite and as narrow as is wanted."""
     wide, large = extent(balls)
-    return wide <= max(RELATIVE * (large - wide), ABSOLUTE)
+    return math.isfinite(large) and wide <= max(RELATIVE * (large - wide), ABSOLUTE)
 
 
 def _two_pay(program: Program, inputs: Mapping[str, Array]) -> bool:

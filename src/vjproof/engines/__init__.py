@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from vjproof.errors import VjproofError
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params, count
 
-ENGINES = ("numpy", "jax")
-DTYPES = ("float32", "float64")
-# A compiled engine starts later and runs faster; below this much work (token-parameter products) it never catches up.
-COMPILE_ABOVE = 3e10
+ENGINES = ("numpy", "jax", "torch")
+DTYPES = ("float32", "float64", "bfloat16")
+# A library takes time to load, and XLA to compile; below so much work (tokens x parameters x images) it is lost.
+LOAD_ABOVE, COMPILE_ABOVE = 5e8, 3e10
 
 
 class Engine(Protocol):
-    """One way of running the network of `config`."""
+    """One way of running the network of `config`; arrays in and out are NumPy's, of `storage(dtype)`."""
 
     name: str
 
-    def prepare(self, params: Params, dtype: str) -> Any:
-        """Return the parameters as the engine holds them, in `dtype`."""
+    def prepare(self, config: Config, params: Params, dtype: str) -> Any:
+        """Return the parameters as the engine holds them, for computing in `dtype`."""
         ...
 
     def logits(self, config: Config, prepared: Any, images: Array) -> Array:
-        """Return logits (B, K) for images (B, C, H, W) of the prepared dtype."""
+        """Return logits (B, K) for images (B, C, H, W)."""
         ...
 
     def logits_and_gradient(self, config: Config, prepared: Any, images: Array, d_logits: Array) -> tuple[Array, Array]:
         """Return logits (B, K) and the input gradient (B, C, H, W) for the cotangent d_logits (B, K)."""
         ...
 
+    def jacobian(self, config: Config, prepared: Any, images: Array, d_logits: Array) -> Array:
+        """Return input gradients (B, T, C, H, W) for T cotangents of each image, d_logits (B, T, K)."""
+        ...
+
 
 def choose(engine: str, config: Config, batch: int) -> Engine:
-    """Return the engine of that name; "auto" is `numpy` for little work and `jax` for much.
+    """Return the engine of that name; "auto" is the fastest that is installed, for so many images.
 
-    Raises VjproofError for an unknown name.
+    That is `numpy` for little work, else `torch`; without PyTorch, `jax` for what is worth compiling.
+    Raises VjproofError for an unknown name, and for an engine whose library is not installed.
     """
     if engine == "auto":
-        engine = "jax" if batch * config.tokens * count(config) > COMPILE_ABOVE else "numpy"
+        work = batch * config.tokens * count(config)
+        faster = "torch" if installed("torch") else "jax"
+        engine = faster if work > (LOAD_ABOVE if faster == "torch" else COMPILE_ABOVE) else "numpy"
     if engine == "numpy":
         from vjproof.engines.numpy_engine import NumpyEngine
 
@@ -47,7 +55,21 @@ def choose(engine: str, config: Config, batch: int) -> Engine:
         from vjproof.engines.jax_engine import JaxEngine
 
         return JaxEngine()
+    if engine == "torch":
+        if not installed("torch"):
+            raise VjproofError(
+                "engine torch", expected="PyTorch", got="a Python without it",
+                remedy="pip install 'vjproof[torch]', or choose --engine jax",
+            )  # fmt: skip
+        from vjproof.engines.torch_engine import TorchEngine
+
+        return TorchEngine()
     raise VjproofError("engine", expected=" or ".join(("auto", *ENGINES)), got=repr(engine))
+
+
+def installed(library: str) -> bool:
+    """Whether a library can be imported; it is not."""
+    return find_spec(library) is not None
 
 
 def check_dtype(dtype: str | None) -> str:
@@ -56,3 +78,11 @@ def check_dtype(dtype: str | None) -> str:
     if name not in DTYPES:
         raise VjproofError("dtype", expected=" or ".join(DTYPES), got=repr(dtype))
     return name
+
+
+def storage(dtype: str) -> str:
+    """Return the NumPy dtype of images, cotangents and gradients for computing in `dtype`: bfloat16's are float32.
+
+    Operands of products are rounded to bfloat16, and nothing else is.
+    """
+    return "float32" if dtype == "bfloat16" else dtype

@@ -66,7 +66,7 @@ def explain_batch(
 
     x = np.stack([given.x for given in inputs])
     logits, gradient = _logits_and_gradient(model, x, targets, engine, dtype)
-    choices = choices_of(model, engines.choose(engine, model.config, len(x)).name, str(gradient.dtype))
+    choices = choices_of(model, engines.choose(engine, model.config, len(x)).name, engines.check_dtype(dtype))
 
     def one(row: int) -> Explanation | VjproofError:
         scores, d_x, target = logits[row], gradient[row], targets[row]

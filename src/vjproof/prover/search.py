@@ -157,11 +157,14 @@ class _Attempt:
                 self._name(value, operation.kind, values, may_be.get(value, []))
 
     def _targets(self, landmarks: list[str]) -> list[Target]:
-        """Return what a value may be: landmarks and adjoints; a mere output's value would hide how it is made."""
+        """Return what a value may be: landmarks and adjoints; a mere output would hide how it is made.
+
+        So would the adjoint of an input, which no other adjoint needs.
+        """
         numbers = self.numbers
         found = [target for name in landmarks for target in targets_of(numbers, "value", name, numbers.values[name])]
         for name in self.comparison.adjoint:
-            if name in numbers.adjoints:
+            if name in numbers.adjoints and name not in numbers.forward.inputs:
                 found += targets_of(numbers, "adjoint", name, numbers.adjoints[name])
         return found
 

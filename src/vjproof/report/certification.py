@@ -50,3 +50,18 @@ def table(gradients: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _up(bound: float | None) -> str:
     return NONE if bound is None else text_up(bound)
+
+
+def print_module(record: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print the enclosure of a module's results."""
+    if as_json:
+        say_json(record)
+        return
+    say(f"{record['module']}: as written, {record['bits']} bits, sha256 {record['sha256'][:12]}")
+    for place, result in enumerate(record["results"]):
+        error = "" if result["error"] is None else f", the given array's error at most {text_up(result['error'])}"
+        size = " x ".join(map(str, result["shape"])) or "one number"
+        width = f"largest entry {result['largest']:.3e}, radius {text_up(result['radius'])}"
+        say(f"  result {place}   {size}, {width}{error}")
+    for effect in record["effects"]:
+        say(f"  moves at most {text_up(effect['absolute'])}   {effect['reading']}")

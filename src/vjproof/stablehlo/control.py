@@ -5,8 +5,6 @@ from __future__ import annotations
 from vjproof.stablehlo.unfold import Call
 from vjproof.stablehlo.values import Known, Value
 
-EXACT = {"chlo.erf": "erf", "chlo.erfc": "erfc"}  # composites that are read as the function of their name
-
 
 def call_function(call: Call) -> list[Value]:
     """Return what the called function returns on the operands."""
@@ -14,12 +12,8 @@ def call_function(call: Call) -> list[Value]:
 
 
 def composite(call: Call) -> list[Value]:
-    """Return what the decomposition returns; erf and erfc are read as themselves, and that is declared."""
-    name, body = str(call.attributes.get("name")), str(call.attributes.get("decomposition"))
-    if name in EXACT and len(call.operands) == 1:
-        node = call.graph.add(EXACT[name], (call.node(0),), (), call.shape)
-        call.unfolding.composites.append((EXACT[name], body, call.operation.types[0].element, call.operation.place))
-        return [node]
+    """Return what the decomposition returns: the name of a composite is no statement about it."""
+    body = str(call.attributes.get("decomposition"))
     return call.unfolding.call(body, call.operands, call.depth + 1, call.where)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from vjproof.errors import VjproofError, excerpt
 from vjproof.kernel.program import Program
 from vjproof.program.interpreter import run
+from vjproof.stablehlo.approximations import Approximation
 from vjproof.stablehlo.branches import Condition
 
 
@@ -33,22 +34,6 @@ class Reading(NamedTuple):
         rational, powers = self.constant
         factors = "".join(f" * {base}^({exponent})" for base, exponent in powers.items())
         return f"{self.element or 'exact'} {self.number!r} read as {rational}{factors}{_at(self.place)}"
-
-
-class Approximation(NamedTuple):
-    """A function that the module computes approximately and the program has exactly.
-
-    `bound` is a rigorous bound on the absolute difference over all real arguments; None where none was found.
-    """
-
-    function: str
-    computed: str
-    bound: float | None
-    place: str
-
-    def __str__(self) -> str:
-        known = "no bound known" if self.bound is None else f"within {self.bound:.3g}"
-        return f"{self.computed} read as {self.function}, {known}{_at(self.place)}"
 
 
 class Branch(NamedTuple):

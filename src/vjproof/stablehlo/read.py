@@ -9,13 +9,14 @@ from typing import Literal, NamedTuple
 
 from vjproof.errors import VjproofError, excerpt
 from vjproof.program.recorder import program_of
+from vjproof.stablehlo.approximations import Approximation, recognise_functions
 from vjproof.stablehlo.axis_inference import Dimensions
 from vjproof.stablehlo.branches import Condition, settle_choices
 from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.guards import Guard, assume_guards
 from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import Lowering
-from vjproof.stablehlo.module import Approximation, Branch, Module, Reading, Tensor
+from vjproof.stablehlo.module import Branch, Module, Reading, Tensor
 from vjproof.stablehlo.module_document import FLOATS, Function
 from vjproof.stablehlo.unfold import Unfolding
 from vjproof.stablehlo.values import Captured, Value
@@ -52,6 +53,7 @@ class _Read:
     live: list[int]
     classes: dict[int, list[int]]
     conditions: list[Condition]
+    approximations: list[Approximation]
     guards: list[Guard]
 
 
@@ -136,7 +138,8 @@ def _unfold(source: Source, name: str, dimensions: Dimensions, where: str, guard
     results = [unfolding.node(value) for value in unfolding.call(name, arguments, 0, where)]
     if not results:
         raise VjproofError(f"{where}, function {name}", expected="at least one result", got="none")
-    graph, ends, conditions = settle_choices(graph, [*inputs, *results])
+    graph, ends, approximations = recognise_functions(graph, [*inputs, *results])
+    graph, ends, conditions = settle_choices(graph, ends)
     graph, ends, assumed = assume_guards(graph, ends) if guards else (graph, ends, [])
     unfolding.graph, inputs, results = graph, ends[: len(inputs)], ends[len(inputs) :]
     live = sorted({*graph.live([*results, *(guard.node for guard in assumed)]), *inputs})
@@ -144,7 +147,18 @@ def _unfold(source: Source, name: str, dimensions: Dimensions, where: str, guard
         if 0 in graph.shape(node):
             raise VjproofError(f"{where}, {graph.nodes[node].place}", expected="axes with at least one element",
                                got=str(graph.shape(node)))  # fmt: skip
-    return _Read(source, function, unfolding, inputs, results, live, dimensions.add(graph, live), conditions, assumed)
+    return _Read(
+        source,
+        function,
+        unfolding,
+        inputs,
+        results,
+        live,
+        dimensions.add(graph, live),
+        conditions,
+        approximations,
+        assumed,
+    )
 
 
 def _end(module: _Read, end: End, where: str) -> int:
@@ -190,9 +204,7 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
         ),
         captured={name: unfolding.captured.arrays[name] for name in _captured(module)},
         literals=tuple(Reading(*reading) for reading in lowering.readings),
-        approximations=tuple(
-            Approximation(kind, f"composite chlo.{kind}", None, place) for kind, _, _, place in unfolding.composites
-        ),
+        approximations=tuple(module.approximations),
         conditions=tuple(module.conditions),
         guards=tuple(Branch(lowering.value(g.node), g.relation, g.number, g.place) for g in module.guards),
         roundings=tuple(dict.fromkeys(unfolding.declared)),

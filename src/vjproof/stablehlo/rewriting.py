@@ -10,10 +10,15 @@ from vjproof.stablehlo.graph_arithmetic import binary, choice, maximum, power, u
 Replace = Callable[[Graph, int, list[int]], int | None]
 
 
-def rebuild(graph: Graph, live: Sequence[int], replace: Replace) -> tuple[Graph, dict[int, int]]:
-    """Return a new graph of the live nodes, and where each is in it; `replace` may give another node, or None."""
+def rebuild(
+    graph: Graph, live: Sequence[int], replace: Replace, mapping: dict[int, int] | None = None
+) -> tuple[Graph, dict[int, int]]:
+    """Return a new graph of the live nodes, and where each is in it; `replace` may give another node, or None.
+
+    `mapping` is filled on the way, so that `replace` can look up what came before.
+    """
     new = Graph()
-    mapping: dict[int, int] = {}
+    mapping = {} if mapping is None else mapping
     for node in live:
         kind, inputs, attributes, shape, new.place = graph.nodes[node]
         taken = [mapping[one] for one in inputs]

@@ -32,9 +32,7 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.case": Entry(control.case, "the branch of a known index"),
     "stablehlo.clamp": Entry(elementwise.clamp, "min(max(low, x), high)"),
     "stablehlo.compare": Entry(choices.compare, "known numbers; of others where a choice by it can be settled"),
-    "stablehlo.composite": Entry(
-        control.composite, "its decomposition; `chlo.erf` and `chlo.erfc` as erf and erfc, which is declared"
-    ),
+    "stablehlo.composite": Entry(control.composite, "its decomposition"),
     "stablehlo.concatenate": Entry(movement.concatenate, "concat"),
     "stablehlo.constant": Entry(
         movement.constant,

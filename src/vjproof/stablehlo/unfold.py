@@ -33,7 +33,6 @@ class Unfolding:
     captured: Captured
     table: Any
     declared: list[tuple[str, str]] = field(default_factory=list)
-    composites: list[tuple[str, str, str, str]] = field(default_factory=list)
     steps: int = 0
     known: int = 0
 

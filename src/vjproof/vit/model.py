@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vjproof.layers import cls, dense, layer_norm, patch_embed
 from vjproof.layers.array import Array, namespace
@@ -25,10 +25,13 @@ class Saved(NamedTuple):
     norm: layer_norm.Saved
 
 
-def forward(config: Config, params: Params, images: Array) -> tuple[Array, Saved]:
-    """Return logits (..., K) and the saved activations for images (..., C, H, W), already pre-processed."""
+def forward(config: Config, params: Params, images: Array, blocks: Any = tower) -> tuple[Array, Saved]:
+    """Return logits (..., K) and the saved activations for images (..., C, H, W), already pre-processed.
+
+    `blocks` runs the blocks: `vit.tower`, or what has its two functions and computes the same.
+    """
     x = patch_embed.forward(params.patch_weight, params.patch_bias, params.prefix, params.position, images)
-    x, saved = tower.forward(config, params.blocks, x)
+    x, saved = blocks.forward(config, params.blocks, x)
     if config.pooling == "cls":
         x = cls.slice_rows(x, config.readout)
     elif config.pooling == "mean":
@@ -45,14 +48,14 @@ def logits(config: Config, params: Params, images: Array) -> Array:
     return forward(config, params, images)[0]
 
 
-def pullback(config: Config, params: Params, saved: Saved) -> LinearMap:
+def pullback(config: Config, params: Params, saved: Saved, blocks: Any = tower) -> LinearMap:
     """Return the map from a cotangent of the logits (..., K) to one of the images (..., C, H, W)."""
     lead = saved.norm.normalised.shape[:-2]
     pool, norm = pool_back(config, lead), final_norm_back(params, saved, lead)
     pooled_norm = norm @ pool if config.pooling == "norm-mean" else pool @ norm
     return compose(
         patch_embed_back(config, params, lead),
-        tower.back(config, params.blocks, saved.blocks, lead),
+        blocks.back(config, params.blocks, saved.blocks, lead),
         pooled_norm,
         head_back(config, params, lead),
     )

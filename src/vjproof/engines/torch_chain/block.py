@@ -1,0 +1,129 @@
+"""One encoder block on all rows of a tile, forward and reverse (MATH.md, "Block"), on folded constants.
+
+Attention runs image by image and materialises its weights: at the sizes of a Vision Transformer that is faster than
+a flash kernel, and one image's scores stay in the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vjproof.engines.torch_chain.buffers import BlockActivations, Scratch
+from vjproof.engines.torch_chain.weights import Block
+from vjproof.vit.config import Config
+
+Tensor = Any
+
+
+def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations, out: Tensor) -> None:
+    """Compute the block from `saved.x` (rows, D) into `out` (rows, D), and fill `saved`."""
+    import torch
+
+    rows = saved.x.shape[0]
+    normed, merged, active = b.normed[:rows], b.merged[:rows], b.active[:rows]
+    normalise(config.eps, b, saved.x, saved.mean, saved.reciprocal)
+    torch.addmm(p.b_qkv, normed, p.w_qkv, out=saved.qkv)
+    for image, (query, key, value) in enumerate(saved.heads):
+        weights = b.scores if saved.weights is None else saved.weights[image]
+        attention_weights(query, key, weights)
+        torch.bmm(weights, value, out=b.merged_heads[image])
+    add_dense(b, saved.x, merged, p.w_o, p.b_o, saved.x2)
+    normalise(config.eps, b, saved.x2, saved.mean2, saved.reciprocal2)
+    torch.addmm(p.b_1, normed, p.w_1, out=saved.hidden)
+    torch.ops.aten.gelu.out(saved.hidden, approximate=approximate(config), out=active)
+    add_dense(b, saved.x2, active, p.w_2, p.b_2, out)
+
+
+def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> None:
+    """Replace `b.d_x` (slots * n, D), the cotangent of the block's output, by that of its input."""
+    import torch
+
+    torch.mm(lower(b, b.d_x), p.w_2.t(), out=b.active)
+    for hidden, d_active in pairs(b, saved.hidden, b.active):
+        torch.ops.aten.gelu_backward.grad_input(d_active, hidden, approximate=approximate(config), grad_input=d_active)
+    torch.mm(b.active, p.w_1.t(), out=b.normed)
+    add_norm_pullback(config, b, saved.x2, saved.mean2, saved.reciprocal2)
+    torch.mm(lower(b, b.d_x), p.w_o.t(), out=b.merged)
+    for slot, (d_query, d_key, d_value) in enumerate(b.d_heads):
+        image = slot // b.cotangents
+        query, key, value = saved.heads[image]
+        d_o, d_scores = b.merged_heads[slot], b.d_scores
+        if saved.weights is not None:
+            weights = saved.weights[image]
+        elif slot % b.cotangents == 0:
+            weights = attention_weights(query, key, b.scores)
+        torch.bmm(weights.transpose(1, 2), d_o, out=d_value)
+        torch.bmm(d_o, value.transpose(1, 2), out=d_scores)
+        torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
+        torch.bmm(d_scores, key, out=d_query)
+        torch.bmm(d_scores.transpose(1, 2), query, out=d_key)
+    torch.mm(b.d_qkv, p.w_qkv.t(), out=b.normed)
+    add_norm_pullback(config, b, saved.x, saved.mean, saved.reciprocal)
+
+
+def approximate(config: Config) -> str:
+    """Return PyTorch's name of the GELU form."""
+    return "tanh" if config.gelu == "tanh" else "none"
+
+
+def attention_weights(query: Tensor, key: Tensor, out: Tensor) -> Tensor:
+    """Compute softmax(Q K^T) into `out` (h, n, n), for (h, n, dh) queries, scaled, and keys."""
+    import torch
+
+    torch.bmm(query, key.transpose(1, 2), out=out)
+    return torch.ops.aten._softmax.out(out, -1, False, out=out)
+
+
+def normalise(eps: float, b: Scratch, x: Tensor, mean: Tensor, reciprocal: Tensor) -> None:
+    """Compute xh of x (rows, D) into `b.normed`, and its statistics (rows, 1)."""
+    import torch
+
+    rows, width = x.shape
+    wide = b.normed_wide[:rows]
+    torch.ops.aten.native_layer_norm.out(x, (width,), None, None, eps, out0=wide, out1=mean, out2=reciprocal)
+    if b.low:
+        b.normed[:rows].copy_(wide)
+
+
+def add_dense(b: Scratch, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, out: Tensor) -> None:
+    """Compute x + y W + c into `out`: x and out (rows, D) wide, y of the products' dtype."""
+    import torch
+
+    if not b.low:
+        torch.add(x, bias, out=out).addmm_(y, weight)
+    else:
+        dense = b.normed[: x.shape[0]]
+        torch.addmm(bias, y, weight, out=dense)
+        torch.add(x, dense, out=out)
+
+
+def add_norm_pullback(config: Config, b: Scratch, x: Tensor, mean: Tensor, reciprocal: Tensor) -> None:
+    """Add to `b.d_x` the norm's reverse of `b.normed`, the cotangent of xh, at the saved input x (rows, D)."""
+    import torch
+
+    d_normed = b.normed if not b.low else b.normed_wide.copy_(b.normed)
+    backward = torch.ops.aten.native_layer_norm_backward
+    for entry, d_entry, d_x, mu, r in pairs(b, x, d_normed, b.d_x, mean, reciprocal):
+        d_x.add_(backward(d_entry, entry, (config.hidden,), mu, r, None, None, (True, False, False))[0])
+
+
+def lower(b: Scratch, x: Tensor) -> Tensor:
+    """Return x (rows, D) in the products' dtype."""
+    return x if b.lowered is None else b.lowered.copy_(x)
+
+
+def pairs(b: Scratch, saved: Tensor, d_one: Tensor, *others: Tensor) -> list[tuple[Tensor, ...]]:
+    """Return tuples of saved rows and cotangent rows that belong together: one for all where each image has one.
+
+    `saved` has a row per token of each image, `d_one` a row per token of each cotangent; `others`, either.
+    """
+    tensors = (saved, d_one, *others)
+    if b.cotangents == 1:
+        return [tensors]
+    n = d_one.shape[0] // len(b.d_heads)
+
+    def of_slot(tensor: Tensor, slot: int) -> Tensor:
+        place = slot // b.cotangents if tensor.shape[0] == saved.shape[0] else slot
+        return tensor[place * n : (place + 1) * n]
+
+    return [tuple(of_slot(tensor, slot) for tensor in tensors) for slot in range(len(b.d_heads))]

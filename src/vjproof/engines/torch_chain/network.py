@@ -1,0 +1,92 @@
+"""The whole network on one tile of images: forward, and the reverse for one or more cotangents of each image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vjproof.engines.torch_chain import block, short_block
+from vjproof.engines.torch_chain.buffers import Activations, Scratch, empty
+from vjproof.engines.torch_chain.weights import Network
+from vjproof.layers import cls, dense, layer_norm
+from vjproof.vit import model
+from vjproof.vit.config import Config
+
+Tensor = Any
+
+
+class Tile:
+    """A tile of images after its forward pass: `logits` (I, K), and what the reverse needs."""
+
+    def __init__(
+        self, config: Config, network: Network, activations: Activations, scratch: Scratch, images: Tensor
+    ) -> None:
+        """Run the forward pass on images (I, C, H, W), I = activations.images."""
+        self.config, self.network, self.activations = config, network, activations
+        blocks = activations.blocks
+        x = self._embed(scratch, images)
+        outputs = [*(following.x for following in blocks[1:]), activations.out]
+        for p, saved, out in zip(network.blocks, blocks, outputs[: len(blocks)], strict=True):
+            block.forward(config, p, scratch, saved, out)
+            x = out
+        rows = x.unflatten(0, (activations.images, config.tokens))
+        if network.short is not None:
+            rows, self.short = short_block.forward(config, network.short, rows)
+        elif config.pooling == "cls":
+            rows = cls.slice_rows(rows, config.readout)
+        self.logits = self._head(rows)
+
+    def _embed(self, scratch: Scratch, images: Tensor) -> Tensor:
+        """Write the tokens of the images where the first block reads them, and return them, (I * n, D)."""
+        import torch
+
+        config, count = self.config, self.activations.images
+        (rows, columns), p = config.grid, config.patch
+        patches = scratch.patches[: count * config.patches]
+        cut = images.view(count, config.channels, rows, p, columns, p).permute(0, 2, 4, 1, 3, 5)
+        patches.view(cut.shape).copy_(cut)
+        embedded = torch.mm(patches, self.network.w_patch, out=scratch.embedded[: patches.shape[0]])
+        tokens: Tensor = self.activations.blocks[0].x if self.activations.blocks else self.activations.out
+        by_image = tokens.unflatten(0, (count, config.tokens))
+        by_image[:, : config.prefix] = self.network.prefix
+        torch.add(embedded.view(count, config.patches, -1), self.network.position, out=by_image[:, config.prefix :])
+        return tokens
+
+    def _head(self, x: Tensor) -> Tensor:
+        """Return logits (I, K) for the rows that leave the tower, (I, m, D)."""
+        config, tail = self.config, self.network.tail
+        if config.pooling == "mean":
+            x = cls.mean_rows(x, config.prefix)
+        x, self.norm = layer_norm.forward(tail.norm_scale, tail.norm_bias, config.eps, x)
+        if config.pooling == "norm-mean":
+            x = cls.mean_rows(x, config.prefix)
+        return dense.forward(tail.w_head, tail.b_head, x.flatten(1))
+
+    def pullback(self, scratch: Scratch, d_logits: Tensor) -> Tensor:
+        """Return the input gradients (I, c, C, H, W) for c = scratch.cotangents cotangents of each image (I, c, K)."""
+        config, network = self.config, self.network
+        lead = (self.activations.images, scratch.cotangents)
+        saved = model.Saved((), layer_norm.Saved(*(tensor[:, None] for tensor in self.norm)))
+        pool = model.pool_back(config, lead).apply
+        norm = model.final_norm_back(network.tail, saved, lead).apply
+        d_rows = model.head_back(config, network.tail, lead).apply(d_logits)
+        d_rows = norm(pool(d_rows)) if config.pooling == "norm-mean" else pool(norm(d_rows))
+        if network.short is not None:
+            d_rows = short_block.pullback(config, network.short, self.short, d_rows)
+        scratch.d_x.view(d_rows.shape).copy_(d_rows)
+        for p, activations in zip(reversed(network.blocks), reversed(self.activations.blocks), strict=True):
+            block.pullback(config, p, scratch, activations)
+        return self._unembed(scratch).unflatten(0, lead)
+
+    def _unembed(self, scratch: Scratch) -> Tensor:
+        """Return the images' cotangents (I * c, C, H, W) for the tokens', `scratch.d_x`."""
+        import torch
+
+        config = self.config
+        (rows, columns), p = config.grid, config.patch
+        d_tokens = scratch.d_x.unflatten(0, (-1, config.tokens))[:, config.prefix :]
+        scratch.embedded.view(d_tokens.shape).copy_(d_tokens)
+        torch.mm(scratch.embedded, self.network.w_patch.t(), out=scratch.patches)
+        d_images = empty(self.activations.wide, d_tokens.shape[0], *config.image_shape)
+        cut = scratch.patches.view(-1, rows, columns, config.channels, p, p).permute(0, 3, 1, 4, 2, 5)
+        d_images.view(cut.shape).copy_(cut)
+        return d_images

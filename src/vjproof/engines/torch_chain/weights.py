@@ -1,0 +1,85 @@
+"""The network's constants, folded once into fewer: what a dense layer can absorb is not computed per image.
+
+y = (g xh + b) W + c = xh (diag(g) W) + (b W + c)      a norm's scale and bias go into the dense layer that follows
+softmax(Q K^T / sqrt dh) = softmax((Q / sqrt dh) K^T)  the scale goes into W_q, b_q; d_Q needs none then
+x + s (y W + c) = x + (y (W diag s) + s c)             LayerScale goes into the dense layer before it
+
+All is folded in float64 and rounded once. The reverse through xh alone needs no g: d_xh = d_y (diag(g) W)^T.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from vjproof.engines.torch_chain.buffers import has_short_block
+from vjproof.layers import patch_embed
+from vjproof.vit.config import Config
+from vjproof.vit.params import Array, BlockParams, Params
+
+Tensor = Any
+
+
+class Block(NamedTuple):
+    """One block; every product is x W + b."""
+
+    w_qkv: Tensor  # (D, 3 D)
+    b_qkv: Tensor  # (3 D,)
+    w_o: Tensor  # (D, D)
+    b_o: Tensor  # (D,)
+    w_1: Tensor  # (D, M)
+    b_1: Tensor  # (M,)
+    w_2: Tensor  # (M, D)
+    b_2: Tensor  # (D,)
+
+
+class Network(NamedTuple):
+    """The whole network; `short`, a last block that returns leading rows only, and what follows are not rounded low."""
+
+    w_patch: Tensor  # (C P P, D)
+    position: Tensor  # (N, D), with the patch bias
+    prefix: Tensor  # (T, D), with its position
+    blocks: tuple[Block, ...]
+    short: Block | None
+    tail: Params  # without blocks: the final norm and the head
+
+
+def fold(config: Config, params: Params, dtype: str) -> Network:
+    """Return the folded constants as torch tensors: products in `dtype`, sums at least in float32."""
+    import numpy as np
+    import torch
+
+    kind = getattr(torch, dtype)
+    wide = torch.float32 if dtype == "bfloat16" else kind
+    double = [BlockParams(*(None if t is None else np.asarray(t, np.float64) for t in b)) for b in params.blocks]
+
+    def tensor(array: Array, to: Any = wide) -> Tensor:
+        return torch.from_numpy(np.array(array, np.float64, order="C")).to(to)
+
+    def rounded(block: BlockParams, to: Any) -> Block:
+        return Block(*(tensor(array, to) for array in folded_block(config, block)))
+
+    short = has_short_block(config)
+    position = np.asarray(params.position, np.float64)
+    return Network(
+        tensor(patch_embed.flat_weight(np.asarray(params.patch_weight)), kind),
+        tensor(position[config.prefix :] + params.patch_bias),
+        tensor(position[: config.prefix] + params.prefix),
+        tuple(rounded(block, kind) for block in (double[:-1] if short else double)),
+        rounded(double[-1], wide) if short else None,
+        Params(
+            *(() if name == "blocks" else tensor(value) for name, value in zip(params._fields, params, strict=True))
+        ),
+    )
+
+
+def folded_block(config: Config, p: BlockParams) -> Block:
+    """Return one block's folded constants, for float64 NumPy arrays."""
+    import numpy as np
+
+    scale = config.head_width**-0.5
+    w_qkv, b_qkv = np.concatenate([p.w_q * scale, p.w_k, p.w_v], 1), np.concatenate([p.b_q * scale, p.b_k, p.b_v])
+    scale1, scale2 = (1.0 if scale is None else scale for scale in (p.scale1, p.scale2))
+    return Block(
+        p.norm1_scale[:, None] * w_qkv, p.norm1_bias @ w_qkv + b_qkv, p.w_o * scale1, p.b_o * scale1,
+        p.norm2_scale[:, None] * p.w_1, p.norm2_bias @ p.w_1 + p.b_1, p.w_2 * scale2, p.b_2 * scale2,
+    )  # fmt: skip

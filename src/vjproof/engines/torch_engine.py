@@ -1,0 +1,156 @@
+"""The chain on PyTorch, without its automatic differentiation: images in tiles, a tile at a time on each core."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from vjproof.vit.config import Config
+from vjproof.vit.params import Array, Params
+
+TILE = 4  # images that share one matrix product: enough rows to run at full speed, few enough to stay in the cache
+KEEP = 2**26  # bytes per image up to which attention weights are saved; above, the reverse computes them again
+MEMORY = 2**30  # bytes that the tiles in flight may take together; one image is always allowed
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The folded constants, and the memory that no tile is using."""
+
+    network: Any
+    kind: Any
+    wide: Any
+    idle: dict[Any, list[Any]] = field(default_factory=lambda: defaultdict(list))
+
+    @contextmanager
+    def lent(self, maker: Any, config: Config, *sizes: Any) -> Iterator[Any]:
+        """Give memory that `maker` made for these sizes, and take it back."""
+        idle = self.idle[(maker, *sizes)]
+        try:
+            memory = idle.pop()
+        except IndexError:
+            memory = maker(config, *sizes)
+        try:
+            yield memory
+        finally:
+            idle.append(memory)
+
+
+class TorchEngine:
+    """Products in the given dtype; norms, softmax and sums at least in float32."""
+
+    name = "torch"
+
+    def prepare(self, config: Config, params: Params, dtype: str) -> Prepared:
+        """Return the folded constants as torch tensors."""
+        import torch
+
+        from vjproof.engines.torch_chain.weights import fold
+
+        kind = getattr(torch, dtype)
+        return Prepared(fold(config, params, dtype), kind, torch.float32 if dtype == "bfloat16" else kind)
+
+    def logits(self, config: Config, prepared: Prepared, images: Array) -> Array:
+        """Return logits (B, K) for images (B, C, H, W)."""
+        return _by_tile(config, prepared, images, lambda tile, _scratch, _place: (tile.logits,))[0]
+
+    def logits_and_gradient(
+        self, config: Config, prepared: Prepared, images: Array, d_logits: Array
+    ) -> tuple[Array, Array]:
+        """Return logits (B, K) and the input gradient (B, C, H, W) for d_logits (B, K)."""
+        d_values = _tensor(d_logits, prepared.wide)
+
+        def both(tile: Any, scratch: Any, place: slice) -> tuple[Any, Any]:
+            return tile.logits, tile.pullback(scratch, d_values[place, None])[:, 0]
+
+        values, gradient = _by_tile(config, prepared, images, both)
+        return values, gradient
+
+    def jacobian(self, config: Config, prepared: Prepared, images: Array, d_logits: Array) -> Array:
+        """Return input gradients (B, T, C, H, W) for T cotangents of each image, d_logits (B, T, K)."""
+        import numpy as np
+
+        rows = [
+            _many(config, prepared, image[None], _tensor(d_values, prepared.wide))
+            for image, d_values in zip(images, d_logits, strict=True)
+        ]
+        return np.stack(rows)
+
+
+def _by_tile(
+    config: Config, prepared: Prepared, images: Array, function: Callable[..., tuple[Any, ...]]
+) -> list[Array]:
+    """Run `function(tile, scratch, place)` on tiles of the images and join the NumPy arrays that it returns."""
+    import numpy as np
+    import torch
+
+    from vjproof.engines.torch_chain import buffers
+    from vjproof.engines.torch_chain.network import Tile
+    from vjproof.engines.torch_chain.threads import spread
+
+    if not len(images):
+        return [np.empty((0, config.classes), images.dtype), np.empty_like(images)]
+    pixels, keep = _tensor(images, prepared.wide), _keep(config, prepared)
+    most = max(1, MEMORY // buffers.image_bytes(config, prepared.kind.itemsize, keep))
+    workers = min(torch.get_num_threads(), most)
+    places = list(cut(len(images), workers, min(TILE, most // workers)))
+
+    def work(place: slice) -> tuple[Array, ...]:
+        count = place.stop - place.start
+        with (
+            prepared.lent(buffers.Activations, config, count, prepared.kind, prepared.wide, keep) as saved,
+            prepared.lent(buffers.Scratch, config, count, 1, prepared.kind, prepared.wide) as scratch,
+        ):
+            tile = Tile(config, prepared.network, saved, scratch, pixels[place])
+            return tuple(tensor.numpy() for tensor in function(tile, scratch, place))
+
+    return [np.concatenate(parts) for parts in zip(*spread(work, places, workers), strict=True)]
+
+
+def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Array:
+    """Return the input gradients (T, C, H, W) of one image (1, C, H, W) for d_values (T, K): one forward pass."""
+    import numpy as np
+    import torch
+
+    from vjproof.engines.torch_chain import buffers
+    from vjproof.engines.torch_chain.network import Tile
+    from vjproof.engines.torch_chain.threads import spread
+
+    kind, wide, keep = prepared.kind, prepared.wide, _keep(config, prepared)
+    workers = torch.get_num_threads()
+    places = list(cut(d_values.shape[0], workers, TILE))
+    with prepared.lent(buffers.Activations, config, 1, kind, wide, keep) as saved:
+        with prepared.lent(buffers.Scratch, config, 1, 1, kind, wide) as scratch:
+            (tile,) = spread(
+                lambda pixels: Tile(config, prepared.network, saved, scratch, pixels), [_tensor(image, wide)], 1
+            )
+
+        def work(place: slice) -> Array:
+            with prepared.lent(buffers.Scratch, config, 1, place.stop - place.start, kind, wide) as scratch:
+                return tile.pullback(scratch, d_values[None, place])[0].numpy()
+
+        return np.concatenate(spread(work, places, workers))
+
+
+def cut(count: int, workers: int, most: int) -> Iterator[slice]:
+    """Yield slices of range(count): nearly equal, at most `most` long, as many for each worker where that can be."""
+    pieces = -(-count // max(1, most))
+    pieces = min(count, -(-pieces // workers) * workers)
+    for piece in range(pieces):
+        yield slice(count * piece // pieces, count * (piece + 1) // pieces)
+
+
+def _keep(config: Config, prepared: Prepared) -> bool:
+    from vjproof.engines.torch_chain.buffers import weight_bytes
+
+    return weight_bytes(config, prepared.kind.itemsize) <= KEEP
+
+
+def _tensor(array: Array, dtype: Any) -> Any:
+    import numpy as np
+    import torch
+
+    return torch.from_numpy(np.require(array, requirements=["C", "W"])).to(dtype)
