@@ -12,7 +12,7 @@ BASE := .venv/.installed-base
 TEST := .venv/.installed-test
 LINT := .venv/.installed-lint
 
-.PHONY: setup demo test test-slow lint format docs accuracy lock clean
+.PHONY: setup demo test test-slow lint format docs enclosure-figures accuracy lock clean
 
 setup: $(BASE)
 
@@ -57,6 +57,9 @@ docs: $(BASE)
 
 accuracy: $(BASE)
 	$(BIN)/python tools/measure_fashion.py
+
+enclosure-figures: $(TEST)
+	$(BIN)/python tools/measure_enclosure.py
 
 lock:
 	$(PYTHON) tools/lock.py

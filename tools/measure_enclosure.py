@@ -36,7 +36,8 @@ from vjproof.vit.params import map_tensors, named_tensors, random_params
 from vjproof.vit.trained_like import trained_like_params
 
 WAYS = [("numpy", "float64"), ("jax", "float64"), ("torch", "float64"), ("numpy", "float32"), ("jax", "float32"),
-        ("torch", "float32"), ("jax", "bfloat16"), ("torch", "bfloat16")]  # fmt: skip
+        ("torch", "float32"), ("numpy", "bfloat16"), ("jax", "bfloat16"),
+        ("torch", "bfloat16")]  # fmt: skip
 
 
 def network(name: str) -> Classifier:
@@ -154,8 +155,9 @@ def main() -> None:
     if given.page:
         write(json.loads(FIGURES.read_text()))
     elif len(given.names) == 1:
+        figures = measure(given.names[0])
         known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-        write({**known, given.names[0]: measure(given.names[0])})
+        write({**known, given.names[0]: figures})
     else:
         for name in given.names or NAMES:
             subprocess.run([sys.executable, __file__, name], check=True)

@@ -93,8 +93,9 @@ def test_brackets_nest_to_a_limit():
         require_sane(b"x" * (MOST_BYTES + 1), "text")
 
 
-def test_a_parser_that_crashes_or_hangs_is_told_and_replaced(monkeypatch):
+def test_a_parser_that_crashes_or_hangs_is_told_and_replaced(monkeypatch, request):
     parser = ParserProcess()
+    request.addfinalizer(parser.close)
     assert set(parser.parse(IDENTITY, "text")) == {"main"}
     parser._process.kill()
     parser._process.wait()
@@ -104,7 +105,6 @@ def test_a_parser_that_crashes_or_hangs_is_told_and_replaced(monkeypatch):
         with pytest.raises(VjproofError, match="not done after"):
             parser.parse(IDENTITY, "text")
     assert set(parser.parse(IDENTITY, "text")) == {"main"}
-    parser.close()
 
 
 def refusal(module: str | bytes) -> str:

@@ -65,7 +65,8 @@ class Assumed(NamedTuple):
 class Numbers:
     """Values of both programs and adjoints of the first, at one random point; arrays are float64.
 
-    `assumed` is what a claim is limited to; `broken` tells what of that fails at this point.
+    `assumed` is what a claim is limited to; `broken` tells what of that fails at this point. `given` inputs are not
+    random.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Numbers:
         seed: int = 0,
         start: int | None = None,
         assumed: Sequence[Assumed] = (),
+        given: Mapping[str, Array] | None = None,
     ) -> None:
         import numpy as np
 
@@ -85,7 +87,8 @@ class Numbers:
         self.sizes = choose_sizes([forward, second], start)
         inputs = draw_inputs(forward, self.sizes, positive, seed)
         inputs |= {n: v for n, v in draw_inputs(second, self.sizes, positive, seed + 2).items() if n not in inputs}
-        self.inputs = inputs
+        self.given = dict(given or {})
+        self.inputs = inputs | self.given
         self.symbols = stand_ins([forward, second], self.sizes)
         with np.errstate(all="ignore"):
             self.values = self._run(forward)

@@ -30,13 +30,13 @@ def refute(
     """
     if _worst(numbers, wrt) is None:
         return None
-    assumed = numbers.assumed
+    assumed, given = numbers.assumed, numbers.given
     sizes = (2, 3, 5, None) if None in numbers.forward.atoms.values() else (None,)
     for start in sizes:
         for seed in (0, 1):
             small = numbers
             if start is not None or seed:
-                small = Numbers(numbers.forward, numbers.second, wrt, cotangents, positive, seed, start, assumed)
+                small = Numbers(numbers.forward, numbers.second, wrt, cotangents, positive, seed, start, assumed, given)
             worst = None if small.broken() else _worst(small, wrt)
             found = None if worst is None else _confirmed(small, wrt, cotangents, *worst)
             if found is not None:

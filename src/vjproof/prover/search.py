@@ -30,21 +30,23 @@ def prove_programs(
     symbol: str | None = None,
     notes: Mapping[str, Any] | None = None,
     assumed: Sequence[Assumed] = (),
+    given: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return whether `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
 
     `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
     hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
     `assumed` is what the programs were made under: where it fails at a random point nothing is proved or refuted.
+    `given` are numbers of inputs: a proof holds for any, a counterexample is to have these.
     """
     import numpy as np
 
     began = time.perf_counter()
     from vjproof.prover.refute import refute, refute_in_balls
 
-    numbers = Numbers(forward, second, wrt, cotangents, positive, assumed=assumed)
+    numbers = Numbers(forward, second, wrt, cotangents, positive, assumed=assumed, given=given)
     if not _finite(numbers):
-        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1, assumed=assumed)
+        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1, assumed=assumed, given=given)
         if not any(np.isfinite(numbers.other[output]).any() for output in second.outputs):
             reason = "the second program is nowhere defined at the points that were tried"
             return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)

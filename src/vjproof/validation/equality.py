@@ -23,7 +23,7 @@ def same_value(f: Callable[..., Any], other: Callable[..., Any], args: Sequence[
     links = [Link(End("input", i), End("input", i)) for i in range(len(leaves_of(tuple(args), "args")))]
     links += [Link(End("output", k), End("output", k)) for k in range(len(ours))]
     left, right = read_pair(*texts, links)
-    result = prove_programs(left.program, right.program)
+    result = prove_programs(left.program, right.program, given={**left.captured, **right.captured})
     return Validation(
         result.status,
         statement=result.statement,

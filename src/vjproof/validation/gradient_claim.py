@@ -75,7 +75,7 @@ def answer(question: Question) -> Validation:
     declared = {kind: lines for kind, lines in pair.declarations().items() if lines}
     result = prove_programs(
         pair.forward, pair.gradient, wrt=pair.wrt, cotangents=pair.cotangents, assumed=pair.assumed(),
-        notes=notes_of(question, declared),
+        given=pair.captured(), notes=notes_of(question, declared),
     )  # fmt: skip
     if result.status == NOT_PROVED and result.reason.startswith(ASSUMED):
         without = answer(replace(question, guards=False))

@@ -35,6 +35,10 @@ class ReadPair:
         back = {new: old for old, new in self.names.items()}
         return self.modules[second].places.get(back.get(value, value), "")
 
+    def captured(self) -> dict[str, Any]:
+        """Return the constant arrays of the modules, by the names that they have as inputs."""
+        return {name: array for module in self.modules for name, array in module.captured.items()}
+
     def assumed(self) -> list[Assumed]:
         """Return the assumptions under which the modules were read."""
         found = []
@@ -69,10 +73,12 @@ class ReadPair:
 
 def read(question: Question) -> ReadPair:
     """Return a question's modules as programs; VjproofError as `stablehlo.read.read_pair`."""
-    forward, gradient = read_pair(question.forward, question.gradient, question.links(), guards=question.guards)
+    forward, gradient = read_pair(
+        question.forward, question.gradient, question.links(), guards=question.guards, relinked=True
+    )
     names = _names(forward, gradient)
     return ReadPair(
-        renamed(forward.program, names), renamed(gradient.program, names),
+        sharing(renamed(forward.program, names), gradient), renamed(gradient.program, names),
         tuple(names.get(name, name) for name in (forward.inputs[place].name for place in question.wrt)),
         tuple(names.get(name, name) for name in (gradient.inputs[place].name for place in question.cotangents)),
         (forward, gradient), names,
@@ -90,6 +96,13 @@ def _names(forward: Module, gradient: Module) -> dict[str, str]:
             taken.add(name)
             names[tensor.name] = name
     return names
+
+
+def sharing(forward: Program, gradient: Module) -> Program:
+    """Return the forward program with the constant arrays of the gradient module as inputs, used or not."""
+    data: dict[str, Any] = program_data(forward)
+    theirs = {line[0]: line for line in program_data(gradient.program)["lines"] if line[0] in gradient.captured}
+    return program_of({**data, "lines": [*(theirs[n] for n in theirs if n not in forward.operations), *data["lines"]]})
 
 
 def renamed(program: Program, names: Mapping[str, str]) -> Program:
