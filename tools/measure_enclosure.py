@@ -19,7 +19,7 @@ from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
-from enclosure_page import FIGURES, SMALL, TINY, write
+from enclosure_page import FIGURES, NAMES, SMALL, TINY, write
 
 from vjproof.certification.certification import certify
 from vjproof.classifier import Classifier, load
@@ -52,9 +52,6 @@ def network(name: str) -> Classifier:
         params = trained_like_params(config, 0)
     labels = tuple(map(str, range(config.classes)))
     return Classifier(name, SimpleNamespace(config=config, params=params, labels=labels, sha256="0" * 64))  # type: ignore[arg-type]
-
-
-NAMES = ("fashion", "ViT-Tiny/224, random", "ViT-Tiny/224, trained-like", "ViT-S/224, random")
 
 
 class Watched(Execution):
@@ -99,6 +96,7 @@ def measure(name: str) -> dict[str, Any]:
         "radius": enclosed.radius, "largest": float(np.abs(enclosed.mid).max()), "seconds": seconds,
         "processor_seconds": sum(one.ru_utime + one.ru_stime for one in usage),
         "gigabytes": sum(one.ru_maxrss for one in usage) / 2**20, "load_before": load_before,
+        "nice": os.nice(0),
         "blocks": blocks(program, watched, bits, begin),
     }  # fmt: skip
     print(f"{name}: {seconds:.0f} s, radius {enclosed.radius:.1e}", flush=True)
