@@ -99,4 +99,4 @@ def test_changed_modules_are_refused_or_run_as_xla_runs_them(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORPUS)
 def test_many_changed_modules_are_refused_or_run_as_xla_runs_them(name):
-    assert count(name, 100, 1)["agrees"] >= 10
+    assert count(name, 40, 1)["agrees"] >= 5
