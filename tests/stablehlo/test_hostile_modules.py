@@ -89,6 +89,7 @@ def test_brackets_nest_to_a_limit():
     with pytest.raises(VjproofError, match=r"line 2: .*brackets"):
         require_sane(b"\n" + b"(" * (DEEPEST + 1), "text")
     require_sane(b'"' + b"(" * 1000 + b'"', "text")
+    require_sane(b'"' + b'\\"' * 500_000, "a text whose string does not end")
     with pytest.raises(VjproofError, match="bytes"):
         require_sane(b"x" * (MOST_BYTES + 1), "text")
 

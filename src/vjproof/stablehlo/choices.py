@@ -26,7 +26,9 @@ def compare(call: Call) -> list[Value]:
     if left is None or right is None:
         return _compare_nodes(call, str(call.attributes["comparison_direction"]))
     rounded = [v for v in call.operands if not isinstance(v, Known) and call.graph.number(v) is None]
-    if rounded and not np.all(np.isinf(left) | np.isinf(right) | (np.abs(left - right) > GAP * np.abs(left))):
+    with np.errstate(invalid="ignore"):
+        apart = np.isinf(left) | np.isinf(right) | (np.abs(left - right) > GAP * np.abs(left))
+    if rounded and not np.all(apart):
         return call.refuse("literals too near to each other")
     result = np.broadcast_to(getattr(np, name)(left, right), call.shape)
     return [Known(np.array(result), "i1")]

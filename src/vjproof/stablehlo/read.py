@@ -13,9 +13,10 @@ from vjproof.stablehlo.approximations import Approximation, recognise_functions
 from vjproof.stablehlo.axis_inference import Clash, Dimensions
 from vjproof.stablehlo.branches import Condition, settle_choices
 from vjproof.stablehlo.graph import Graph
+from vjproof.stablehlo.guards import Guard, assume_guards
 from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import Lowering
-from vjproof.stablehlo.module import Module, Reading, Tensor
+from vjproof.stablehlo.module import Branch, Module, Reading, Tensor
 from vjproof.stablehlo.module_document import FLOATS, Function
 from vjproof.stablehlo.relinking import MOST_CLASHES, relink
 from vjproof.stablehlo.unfold import Unfolding
@@ -52,6 +53,7 @@ class _Read:
     outputs: list[int]
     conditions: list[Condition]
     approximations: list[Approximation]
+    guards: list[Guard]
     kept: list[int] = field(default_factory=list)  # nodes that a declaration is about
     classes: dict[int, list[int]] = field(default_factory=dict)
 
@@ -94,6 +96,7 @@ def read_pair(
     functions: tuple[str, str] = ("main", "main"),
     cotangent: str = "d_y",
     relinked: bool = False,
+    guards: bool = False,
 ) -> tuple[Module, Module]:
     """Return two modules as Programs over the same axes, which are inferred in both together.
 
@@ -102,11 +105,13 @@ def read_pair(
     of the forward program are arg0, arg1 ...; a linked input of the gradient program has the same name, one that is
     linked to result k of the forward module is called d_y (d_y0, d_y1 ... if there are several results), others
     extra0, extra1 ...  With `relinked`, an operation where splits of axes clash is written as a product with a constant
-    array (see `relinking`), whose numbers a counterexample must have. VjproofError as `read_stablehlo`, where linked
-    arrays have different sizes, and without `relinked` where splits clash.
+    array (see `relinking`), whose numbers a counterexample must have. With `guards` a maximum with a literal, or a
+    choice by a comparison with one, is read as one of its sides, where it is the same everywhere at random points;
+    `Module.guards` lists what is assumed so. VjproofError as `read_stablehlo`, where linked arrays have different
+    sizes, and without `relinked` where splits clash.
     """
-    first = _unfold(forward, functions[0], "forward module")
-    second = _unfold(gradient, functions[1], "gradient module")
+    first = _unfold(forward, functions[0], "forward module", guards)
+    second = _unfold(gradient, functions[1], "gradient module", guards)
     names = [f"arg{place}" for place in range(len(first.inputs))]
     theirs = [f"extra{place}" for place in range(len(second.inputs))]
     for here, there in links:
@@ -154,7 +159,7 @@ def _inferred(modules: list[_Read], link: Callable[[Dimensions], None], most_cla
             return dimensions
 
 
-def _unfold(source: Source, name: str, where: str) -> _Read:
+def _unfold(source: Source, name: str, where: str, guards: bool = False) -> _Read:
     from vjproof.stablehlo.subset import SUBSET
 
     functions = PARSER.parse(source, where)
@@ -178,8 +183,10 @@ def _unfold(source: Source, name: str, where: str) -> _Read:
         raise VjproofError(f"{where}, function {name}", expected="at least one result", got="none")
     graph, ends, approximations = recognise_functions(graph, [*inputs, *results])
     graph, ends, conditions = settle_choices(graph, ends)
+    graph, ends, assumed = assume_guards(graph, ends) if guards else (graph, ends, [])
     unfolding.graph, inputs, results = graph, ends[: len(inputs)], ends[len(inputs) :]
-    read = _Read(source, function, unfolding, inputs, results, conditions, approximations)
+    kept = [guard.node for guard in assumed]
+    read = _Read(source, function, unfolding, inputs, results, conditions, approximations, assumed, kept)
     for node in read.live:
         if 0 in graph.shape(node):
             raise VjproofError(
@@ -234,6 +241,10 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
         literals=tuple(Reading(*reading) for reading in lowering.readings),
         approximations=tuple(module.approximations),
         conditions=tuple(module.conditions),
+        guards=tuple(
+            Branch(lowering.value(node), guard.relation, guard.number, guard.place)
+            for node, guard in zip(module.kept, module.guards, strict=True)
+        ),
         roundings=tuple(dict.fromkeys(unfolding.declared)),
         places=lowering.places,
         sha256=hashlib.sha256(text).hexdigest(),
