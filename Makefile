@@ -12,7 +12,7 @@ BASE := .venv/.installed-base
 TEST := .venv/.installed-test
 LINT := .venv/.installed-lint
 
-.PHONY: setup demo test test-slow lint format docs accuracy bench lock clean
+.PHONY: setup demo test test-slow lint format docs enclosure-figures accuracy bench lock clean
 
 setup: $(BASE)
 
@@ -60,6 +60,9 @@ bench: $(TEST)
 
 accuracy: $(BASE)
 	$(BIN)/python tools/measure_fashion.py
+
+enclosure-figures: $(TEST)
+	$(BIN)/python tools/measure_enclosure.py
 
 lock:
 	$(PYTHON) tools/lock.py

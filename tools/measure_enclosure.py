@@ -19,7 +19,7 @@ from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
-from enclosure_page import FIGURES, SMALL, TINY, write
+from enclosure_page import FIGURES, NAMES, SMALL, TINY, write
 
 from vjproof.certification.certification import certify
 from vjproof.classifier import Classifier, load
@@ -36,7 +36,8 @@ from vjproof.vit.params import map_tensors, named_tensors, random_params
 from vjproof.vit.trained_like import trained_like_params
 
 WAYS = [("numpy", "float64"), ("jax", "float64"), ("torch", "float64"), ("numpy", "float32"), ("jax", "float32"),
-        ("torch", "float32"), ("jax", "bfloat16"), ("torch", "bfloat16")]  # fmt: skip
+        ("torch", "float32"), ("numpy", "bfloat16"), ("jax", "bfloat16"),
+        ("torch", "bfloat16")]  # fmt: skip
 
 
 def network(name: str) -> Classifier:
@@ -51,9 +52,6 @@ def network(name: str) -> Classifier:
         params = trained_like_params(config, 0)
     labels = tuple(map(str, range(config.classes)))
     return Classifier(name, SimpleNamespace(config=config, params=params, labels=labels, sha256="0" * 64))  # type: ignore[arg-type]
-
-
-NAMES = ("fashion", "ViT-Tiny/224, random", "ViT-Tiny/224, trained-like", "ViT-S/224, random")
 
 
 class Watched(Execution):
@@ -98,6 +96,7 @@ def measure(name: str) -> dict[str, Any]:
         "radius": enclosed.radius, "largest": float(np.abs(enclosed.mid).max()), "seconds": seconds,
         "processor_seconds": sum(one.ru_utime + one.ru_stime for one in usage),
         "gigabytes": sum(one.ru_maxrss for one in usage) / 2**20, "load_before": load_before,
+        "nice": os.nice(0),
         "blocks": blocks(program, watched, bits, begin),
     }  # fmt: skip
     print(f"{name}: {seconds:.0f} s, radius {enclosed.radius:.1e}", flush=True)
@@ -154,8 +153,9 @@ def main() -> None:
     if given.page:
         write(json.loads(FIGURES.read_text()))
     elif len(given.names) == 1:
+        figures = measure(given.names[0])
         known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
-        write({**known, given.names[0]: measure(given.names[0])})
+        write({**known, given.names[0]: figures})
     else:
         for name in given.names or NAMES:
             subprocess.run([sys.executable, __file__, name], check=True)

@@ -28,12 +28,15 @@ _HOME = {
     "read_export": "vjproof.artifacts.reader",
     "read_image": "vjproof.images.photograph",
     "read_stablehlo": "vjproof.stablehlo.read",
+    "validate": "vjproof.validation.gradient_claim",
+    "validate_custom_vjp": "vjproof.validation.custom_rule",
 }
 
 __all__ = [
     "Certification", "Classifier", "Config", "Explanation", "Preprocessing", "VjproofError",
     "certify", "denormalise", "enclose", "enclose_module", "explain_images", "export", "load", "preprocess",
     "prove", "prove_equal", "prove_vjp", "read_export", "read_image", "read_stablehlo",
+    "validate", "validate_custom_vjp",
 ]  # fmt: skip
 
 

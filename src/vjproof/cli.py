@@ -15,6 +15,7 @@ from vjproof.commands.explain import explain, models
 from vjproof.commands.export import export
 from vjproof.commands.options import BAD_INPUT, DONE, INTERRUPTED, NEGATIVE
 from vjproof.commands.prove import check, prove
+from vjproof.commands.validate import validate
 from vjproof.errors import VjproofError
 
 # A usage error is whatever the option parser itself complains of; its class moved between versions of typer.
@@ -44,7 +45,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, enclose_module, export, models, prove, check, bench):
+for command in (explain, certify, enclose_module, export, models, prove, check, validate, bench):
     app.command()(command)
 
 

@@ -15,16 +15,23 @@ def case():
     return model, np.random.default_rng(0).standard_normal(model.config.image_shape).astype(np.float32)
 
 
-@pytest.mark.parametrize(("dtype", "most"), [("float64", 1e-12), ("float32", 1e-4)])
-def test_an_engine_is_certified(case, dtype, most):
+@pytest.fixture(scope="module")
+def enclosed(case):
+    return vjproof.enclose(*case, 1)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize(("dtype", "most"), [("float64", 1e-12), ("float32", 1e-4), ("bfloat16", 0.3)])
+def test_an_engine_is_certified(case, enclosed, engine, dtype, most):
     model, image = case
-    proved = vjproof.certify(model, image, 1, engine="numpy", dtype=dtype)
+    proved = vjproof.certify(model, image, 1, engine=engine, dtype=dtype, enclosure=enclosed)
     assert 0 < proved.bounds.absolute < most
     assert 0 < proved.bounds.relative < most
     assert proved.bounds.median_ulp <= proved.bounds.worst_ulp
-    assert proved.bounds.signs > 0.9
+    assert proved.bounds.signs > 0.8
+    assert proved.bounds.absolute > (1e-4 if dtype == "bfloat16" else 0)
     assert proved.top_class == int(model.logits(image[None])[0].argmax())
-    assert (proved.engine, proved.dtype) == ("numpy", dtype)
+    assert (proved.engine, proved.dtype) == (engine, dtype)
 
 
 def test_rounding_the_image_is_part_of_the_error(case):

@@ -22,6 +22,7 @@ from vjproof.enclosure.balls import (
     radius,
     upper,
 )  # fmt: skip
+from vjproof.enclosure.working_precision import TooWideError, shortened, working_bits
 from vjproof.errors import VjproofError
 
 
@@ -128,3 +129,30 @@ def test_an_infinite_ball_has_no_floats():
 def test_constants():
     with mpmath.workdps(60), flint.ctx.workprec(100):
         assert holds(ball_constant(Fraction(2, 3), {"pi": Fraction(-1, 2)}), mpmath.mpf(2) / 3 / mpmath.sqrt(mpmath.pi))
+
+
+def test_shortened_balls_hold_the_longer_ones_and_are_short():
+    given = np.empty(50, dtype=object)
+    with flint.ctx.workprec(600):
+        given[:] = [flint.arb(k + 1) / 7 for k in range(50)]
+    with flint.ctx.workprec(80):
+        short = shortened(given, 80)
+        same = shortened(short, 80)
+    assert all(b.contains(a) for a, b in zip(given, short, strict=True))
+    assert max(int(ball.mid().man_exp()[0]).bit_length() for ball in short) <= 80
+    assert same is short
+
+
+def test_a_line_takes_the_bits_that_its_arguments_are_worth():
+    with flint.ctx.workprec(600):
+        rough = np.array([flint.arb(1, 2.0**-100)], dtype=object)
+        fine = np.array([flint.arb(1, 2.0**-300)], dtype=object)
+        exact_one = np.array([flint.arb(1)], dtype=object)
+    assert working_bits("exp", [exact_one], 600) == 600
+    assert 100 < working_bits("mul", [rough, fine], 600) < 150
+    assert 300 < working_bits("add", [rough, fine], 600) < 350
+    assert working_bits("dot", [fine, exact_one], 200) == 200
+    infinite = np.array([flint.arb(1) / 0], dtype=object)
+    with pytest.raises(TooWideError):
+        working_bits("exp", [infinite], 600)
+    assert working_bits("exp", [infinite], 600, strict=False) == 600

@@ -5,15 +5,18 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import vjproof
 from tests.nets import GRID, draw
 from vjproof.enclosure import partner
 from vjproof.enclosure.evaluate import evaluate
 from vjproof.enclosure.network import network_program
 from vjproof.errors import VjproofError
+from vjproof.pipeline.certify import certify_image
 from vjproof.program.recorder import record
 from vjproof.vit.params import named_tensors
 
@@ -80,8 +83,30 @@ def test_the_end_of_the_second_process_is_told(monkeypatch):
         evaluate(*network(NETS[0][1]), BITS, processes=2, worth=1)
 
 
+def test_an_interrupt_leaves_no_file_and_no_process(tmp_path, monkeypatch):
+    started = []
+
+    class Told(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    def interrupt(share):
+        if share > 0.3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", Told)
+    picture = Path(vjproof.__file__).parent / "data" / "images" / "bag.png"
+    with pytest.raises(KeyboardInterrupt):
+        certify_image("fashion", picture, output=tmp_path / "c.json", processes=2, engine=["numpy"], advance=interrupt)
+    assert list(tmp_path.iterdir()) == []
+    assert len(started) == 1
+    assert started[0].poll() is not None
+
+
 SCRIPT = """
-import subprocess
+import signal, subprocess
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 from tests.enclosure.test_two_processes import BITS, NETS, network
 from vjproof.enclosure.evaluate import evaluate
 class Told(subprocess.Popen):
@@ -109,6 +134,7 @@ def test_an_end_of_the_first_process_ends_the_second(how):
         first.wait(timeout=60)
     finally:
         first.kill()
+        first.wait()
         first.stdout.close()
     for _ in range(300):
         if not alive(second):

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +41,40 @@ def test_every_reading_rounds_to_its_literal_and_says_whether_it_is_exact(litera
     assert read is not None
     assert constant_float(*read) == literal
     assert exact == (read[1] == {} and read[0] == Fraction(literal))
+
+
+FORMATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+SHORT = [
+    (2**-0.5, ["1/2", {"2": "1/2"}]), (2 / math.sqrt(math.pi), ["2", {"pi": "-1/2"}]), (1e-5, ["1/100000", {}]),
+    (0.044715, ["8943/200000", {}]), (0.134145, ["26829/200000", {}]), (1 / 197, ["1/197", {}]),
+    (-(12**-0.5), ["-1/12", {"2": "1", "3": "1/2"}]), (768**-0.5, ["1/768", {"2": "4", "3": "1/2"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "constant"), SHORT)
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_a_literal_of_a_format_is_read_as_the_constant_that_was_meant(number, constant, element):
+    literal = float(FORMATS[element](number))
+    assert read_literal(literal, element) == (constant, False)
+    beside = float(np.nextafter(FORMATS[element](number), FORMATS[element](1)))
+    assert read_literal(beside, element)[0] != constant
+
+
+@pytest.mark.parametrize("element", FORMATS)
+@given(data=st.data())
+def test_every_reading_of_a_format_rounds_to_its_literal(element, data):
+    width = int(element[1:])
+    literal = data.draw(st.floats(width=width, allow_nan=False, allow_infinity=False))
+    constant, exact = read_literal(literal, element)
+    read = constant_from(constant)
+    assert read is not None
+    assert float(FORMATS[element](constant_float(*read))) == literal
+    assert exact == (read[1] == {} and read[0] == Fraction(literal))
+
+
+def test_a_number_that_is_near_to_no_constant_is_its_own_value():
+    literal = float(np.float32(0.7310585))
+    assert read_literal(literal, "f32") == ([str(Fraction(literal)), {}], True)
 
 
 def test_numbers_that_are_not_finite_are_refused():

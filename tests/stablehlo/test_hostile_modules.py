@@ -84,17 +84,28 @@ def test_a_million_operations_are_too_many():
         read_stablehlo(wrap(lines + "return %x : tensor<3xf32>"))
 
 
+def test_signs_of_shared_values_are_found_once():
+    lines = "%0 = stablehlo.exponential %x : tensor<3xf32>\n" + "".join(
+        f"%{k} = stablehlo.add %{k - 1}, %{k - 1} : tensor<3xf32>\n" for k in range(1, 50)
+    )
+    last = "%z = stablehlo.constant dense<0.0> : tensor<3xf32>\n%m = stablehlo.maximum %49, %z : tensor<3xf32>\n"
+    module = read_stablehlo(wrap(lines + last + "return %m : tensor<3xf32>"))
+    assert "max" not in {operation.kind for operation in module.program.operations.values()}
+
+
 def test_brackets_nest_to_a_limit():
     require_sane(b"(" * DEEPEST, "text")
     with pytest.raises(VjproofError, match=r"line 2: .*brackets"):
         require_sane(b"\n" + b"(" * (DEEPEST + 1), "text")
     require_sane(b'"' + b"(" * 1000 + b'"', "text")
+    require_sane(b'"' + b'\\"' * 500_000, "a text whose string does not end")
     with pytest.raises(VjproofError, match="bytes"):
         require_sane(b"x" * (MOST_BYTES + 1), "text")
 
 
-def test_a_parser_that_crashes_or_hangs_is_told_and_replaced(monkeypatch):
+def test_a_parser_that_crashes_or_hangs_is_told_and_replaced(monkeypatch, request):
     parser = ParserProcess()
+    request.addfinalizer(parser.close)
     assert set(parser.parse(IDENTITY, "text")) == {"main"}
     parser._process.kill()
     parser._process.wait()
@@ -104,7 +115,6 @@ def test_a_parser_that_crashes_or_hangs_is_told_and_replaced(monkeypatch):
         with pytest.raises(VjproofError, match="not done after"):
             parser.parse(IDENTITY, "text")
     assert set(parser.parse(IDENTITY, "text")) == {"main"}
-    parser.close()
 
 
 def refusal(module: str | bytes) -> str:

@@ -14,8 +14,14 @@ def certify(
     model: Annotated[str, typer.Argument(help="A built-in model, a weights file, or a folder.")],
     image: Annotated[Path, typer.Argument(help="A picture.")],
     target: Annotated[str, typer.Option(help="top1, a class index or name, or margin:A-B.")] = "top1",
-    engine: Annotated[list[str], typer.Option(help="auto or an engine's name; repeat it to rank several.")] = ["auto"],  # noqa: B006 - typer reads the default from the signature
-    dtype: Annotated[list[str], typer.Option(help="What engines compute in; repeat it to rank several.")] = ["float32"],  # noqa: B006
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(help="auto (the default), numpy, jax or torch; repeat it to rank several.", show_default=False),
+    ] = None,
+    dtype: Annotated[
+        list[str] | None,
+        typer.Option(help="float32 (the default), float64 or bfloat16; repeat it.", show_default=False),
+    ] = None,
     gradient: Annotated[
         list[Path] | None,
         typer.Option(
@@ -44,7 +50,8 @@ def certify(
 
     with terminal.progress("enclosing", percent=True) as advance:
         record = certify_image(
-            model, image, target=target, engine=engine, dtype=dtype, gradient=gradient or (), output=output, bits=bits,
+            model, image, target=target, engine=engine or ["auto"], dtype=dtype or ["float32"],
+            gradient=gradient or (), output=output, bits=bits,
             processes=processes, advance=lambda share: advance(round(1000 * share), 1000),
             **model_choices(heads, eps, gelu, image_size),
         )  # fmt: skip

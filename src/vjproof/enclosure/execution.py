@@ -105,7 +105,8 @@ class Execution:
         if op.name in self._choices.comparisons:
             return self._chosen(*self._choices.comparisons[op.name])
         if op.kind == "input":
-            return self._inputs[op.name], None
+            values = self._inputs[op.name]
+            return _balls(values) if values.ndim < 2 else values, None  # vectors are repeated along many rows
         cuts = [self._values[name][1] for name in op.arguments]
         counts = [self._counts[name] for name in op.arguments]
         shapes = [self._program.shape(name) for name in op.arguments]
@@ -189,11 +190,12 @@ class Execution:
 
     def _summed(self, partial: Array, cut: Cut | None) -> Array:
         """Return the sum of both processes' partial sums, cut or whole."""
+        add = self._arithmetic.operate
         if cut is None:
             other = self._link.swap(partial)
-            return other + partial if self._second else partial + other
+            return add("add", other, partial) if self._second else add("add", partial, other)
         halves = [self._part(partial, cut, second) for second in (False, True)]
-        return halves[self._second] + self._link.swap(halves[not self._second])
+        return add("add", halves[self._second], self._link.swap(halves[not self._second]))
 
     def _part(self, values: Array, cut: Cut, second: bool) -> Array:
         start, stop = bounds(cut, values.shape[cut.place], second)

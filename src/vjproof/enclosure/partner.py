@@ -63,8 +63,9 @@ def partner(
     with own, other:
         handle = other.fileno()
         process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-c", START.format(path=path, handle=handle)], pass_fds=[handle], stdin=subprocess.DEVNULL
-        )
+            [sys.executable, "-c", START.format(path=path, handle=handle)], pass_fds=[handle],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,  # no interrupt of a terminal
+        )  # fmt: skip
         other.close()
         try:
             own.send((program_data(program), dict(inputs), bits, worth, choices))

@@ -52,9 +52,27 @@ def check_certificates(
 ) -> list[dict[str, Any]]:
     """Return a JSON-ready record per certificate file: the statement that it proves, or the reason of a refusal.
 
-    `workers` processes (0: one per processor); `advance` is told (files done, files in all). VjproofError where
-    there is no such file.
+    `compared` is what the programs were compared with: the installed code, or the modules that the certificate names
+    where they are beside it; `limits` and `declared` are what these modules were read under. `workers` processes (0:
+    one per processor); `advance` is told (files done, files in all). VjproofError where there is no such file.
     """
     from vjproof.prover.workers import audit_many
 
-    return [asdict(audit) for audit in audit_many(files, workers=workers, advance=advance)]
+    return [_compared(asdict(audit)) for audit in audit_many(files, workers=workers, advance=advance)]
+
+
+def _compared(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a certificate with what became of its modules, where it names some."""
+    record |= {"compared": "the installed code" if record["theorem"] else "", "limits": (), "declared": {}}
+    if record["reason"] or record["theorem"]:
+        return record
+    from vjproof.kernel.certificate import read
+    from vjproof.validation.reread import about_modules, compare
+
+    certificate = read(record["path"])
+    if about_modules(certificate.get("notes")):
+        found = compare(record["path"], certificate)
+        record |= {"reason": found.reason, "limits": found.limits, "declared": dict(found.declared or {})}
+        record["compared"] = "the modules that it names" if found.compared else ""
+        record["missing"] = not found.compared
+    return record

@@ -24,14 +24,18 @@ def axis_size(axis: tuple[Any, ...], sizes: Mapping[str, int]) -> int:
 
 
 class Sweep:
-    """One reverse sweep: `values` of every line, and `power(x, e)`, `exp(x)` and `sqrt_pi` for their elements."""
+    """One reverse sweep: `values` of every line, and `power(x, e)`, `exp(x)` and `sqrt_pi` for their elements.
+
+    `attained(x, y, axes)` is the slope of the maximum y of x over axes, as `shares`.
+    """
 
     def __init__(
         self, program: Program, values: Mapping[str, Array], sizes: Mapping[str, int], symbols: Symbols,
         power: Callable[[Array, Fraction], Array], exp: Callable[[Array], Array], sqrt_pi: Any,
+        attained: Callable[[Array, Array, tuple[int, ...]], Array] | None = None,
     ) -> None:  # fmt: skip
         self.program, self.values, self.sizes, self.symbols = program, values, sizes, symbols
-        self.power, self.exp, self.sqrt_pi = power, exp, sqrt_pi
+        self.power, self.exp, self.sqrt_pi, self.attained = power, exp, sqrt_pi, attained or shares
 
     def adjoints(self, cotangents: Mapping[str, Array]) -> dict[str, Array]:
         """Return d <cotangents, outputs> / d value for each value that an output depends on, shaped as the value."""
@@ -89,8 +93,7 @@ class Sweep:
             spread = np.broadcast_to(np.expand_dims(d_y, axes), x.shape)
             if kind == "sum":
                 return spread
-            attained = x == np.expand_dims(y, axes)
-            return spread * attained / attained.sum(axis=axes, keepdims=True)
+            return spread * self.attained(x, np.expand_dims(y, axes), axes)
         if kind == "slice":
             at = attributes["axis"]
             parts = parts_of(self.program.shape(operation.arguments[0])[at])
@@ -109,6 +112,12 @@ class Sweep:
         d_a = (d @ right.transpose(0, 2, 1)).reshape([a.shape[i] for i in batch_a + free_a + sum_a])
         d_b = (left.transpose(0, 2, 1) @ d).reshape([b.shape[i] for i in batch_b + sum_b + free_b])
         return _back(d_a, batch_a + free_a + sum_a), _back(d_b, batch_b + sum_b + free_b)
+
+
+def shares(x: Array, y: Array, axes: tuple[int, ...]) -> Array:
+    """Return 1 where x attains its maximum y over axes, else 0; entries that tie share the 1."""
+    attained = x == y
+    return attained / attained.sum(axis=axes, keepdims=True)
 
 
 def as_matrices(x: Array, batch: list[int], rows: list[int], columns: list[int]) -> Array:

@@ -12,19 +12,23 @@ from typing import Any
 from vjproof.errors import VjproofError, excerpt
 
 
-def write_certificates(folder: Path, certificates: Mapping[str, Mapping[str, Any]]) -> list[Path]:
+def write_certificates(
+    folder: Path, certificates: Mapping[str, Mapping[str, Any]], others: Mapping[str, bytes] | None = None
+) -> list[Path]:
     """Write each certificate to folder/name, all of them completely before the first takes its place.
 
-    VjproofError where the folder cannot be written; then nothing is left half-written.
+    `others` are files that belong to them. VjproofError where the folder cannot be written; then nothing is left
+    half-written.
     """
+    texts = {n: json.dumps(c, separators=(",", ":")).encode("ascii") + b"\n" for n, c in certificates.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as cleanup:
             moves = []
-            for number, (name, certificate) in enumerate(certificates.items()):
+            for number, (name, content) in enumerate((texts | dict(others or {})).items()):
                 draft = folder / f".vjproof-{os.getpid()}-{number}.tmp"
                 cleanup.callback(_remove, draft)
-                draft.write_text(json.dumps(certificate, separators=(",", ":")) + "\n", encoding="ascii")
+                draft.write_bytes(content)
                 moves.append((draft, folder / name))
             for draft, path in moves:
                 draft.replace(path)

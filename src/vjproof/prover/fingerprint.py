@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from vjproof.kernel.program import Program, factors_of
 from vjproof.program.interpreter import run_all
@@ -53,8 +53,21 @@ def draw_inputs(program: Program, sizes: Mapping[str, int], positive: Sequence[s
     return inputs
 
 
+class Assumed(NamedTuple):
+    """What a theorem is limited to: every entry of a value of a program is larger or smaller than a number."""
+
+    second: bool  # whether it is a value of the second program
+    value: str
+    relation: str  # ">" or "<"
+    number: float
+
+
 class Numbers:
-    """Values of both programs and adjoints of the first, at one random point; arrays are float64."""
+    """Values of both programs and adjoints of the first, at one random point; arrays are float64.
+
+    `assumed` is what a claim is limited to; `broken` tells what of that fails at this point. `given` inputs are not
+    random.
+    """
 
     def __init__(
         self,
@@ -65,20 +78,31 @@ class Numbers:
         positive: Sequence[str],
         seed: int = 0,
         start: int | None = None,
+        assumed: Sequence[Assumed] = (),
+        given: Mapping[str, Array] | None = None,
     ) -> None:
         import numpy as np
 
-        self.forward, self.second = forward, second
+        self.forward, self.second, self.assumed = forward, second, assumed
         self.sizes = choose_sizes([forward, second], start)
         inputs = draw_inputs(forward, self.sizes, positive, seed)
         inputs |= {n: v for n, v in draw_inputs(second, self.sizes, positive, seed + 2).items() if n not in inputs}
-        self.inputs = inputs
+        self.given = dict(given or {})
+        self.inputs = inputs | self.given
         self.symbols = stand_ins([forward, second], self.sizes)
         with np.errstate(all="ignore"):
             self.values = self._run(forward)
             self.other = self._run(second)
             self.adjoints = self._adjoints(cotangents) if cotangents else {}
         self.wrt = wrt
+
+    def broken(self) -> Assumed | None:
+        """Return an assumption that fails at this point, or None."""
+        for one in self.assumed:
+            array = (self.other if one.second else self.values)[one.value]
+            if not ((array > one.number) if one.relation == ">" else (array < one.number)).all():
+                return one
+        return None
 
     def _run(self, program: Program) -> dict[str, Array]:
         given = {name: self.inputs[name] for name in program.inputs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vjproof.kernel.certificate import check, digests_of
@@ -11,11 +11,12 @@ from vjproof.kernel.check import Comparison
 from vjproof.kernel.program import Program, Refused
 from vjproof.program.recorder import program_data
 from vjproof.prover.candidates import Target, Values, targets_of
-from vjproof.prover.fingerprint import Numbers
+from vjproof.prover.fingerprint import Assumed, Numbers
 from vjproof.prover.result import NOT_PROVED, PROVED, REFUTED, Result
 
 PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
 LANDMARK_KINDS = ("dot", "add", "call")
+ASSUMED = "an assumption fails at the points that were tried"
 
 
 def prove_programs(
@@ -28,31 +29,39 @@ def prove_programs(
     lemmas: Mapping[str, Any] | None = None,
     symbol: str | None = None,
     notes: Mapping[str, Any] | None = None,
+    assumed: Sequence[Assumed] = (),
+    given: Mapping[str, Any] | None = None,
 ) -> Result:
     """Return whether `second` is the VJP of `forward` with respect to `wrt`, or equals it where `wrt` is empty.
 
     `cotangents` are the inputs of `second` that stand for the outputs' cotangents; `positive` inputs are > 0 by
     hypothesis; `lemmas` are certificates for opaque calls, `symbol` the call that an induction hypothesis covers.
+    `assumed` is what the programs were made under: where it fails at a random point nothing is proved or refuted.
+    `given` are numbers of inputs: a proof holds for any, a counterexample is to have these.
     """
     import numpy as np
 
     began = time.perf_counter()
-    from vjproof.prover.refute import refute
+    from vjproof.prover.refute import refute, refute_in_balls
 
-    numbers = Numbers(forward, second, wrt, cotangents, positive)
+    numbers = Numbers(forward, second, wrt, cotangents, positive, assumed=assumed, given=given)
     if not _finite(numbers):
-        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1)
+        numbers = Numbers(forward, second, wrt, cotangents, positive, seed=1, assumed=assumed, given=given)
         if not any(np.isfinite(numbers.other[output]).any() for output in second.outputs):
             reason = "the second program is nowhere defined at the points that were tried"
             return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
+    if broken := numbers.broken():
+        reason = f"{ASSUMED}: {broken.value} {broken.relation} {broken.number:.9g}"
+        return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
     counterexample = refute(numbers, wrt, cotangents, positive)
     if counterexample is not None:
         return Result(REFUTED, counterexample=counterexample, seconds=time.perf_counter() - began)
     kind = "vjp" if wrt else "equal"
     reason = "no landmark resisted, and no proof was found"
-    for landmarks in _landmark_sets(numbers):
+    values = Values(numbers, second, numbers.other)
+    for landmarks in _landmark_sets(numbers, values):
         try:
-            attempt = _Attempt(numbers, landmarks, positive, wrt, cotangents)
+            attempt = _Attempt(numbers, values, landmarks, positive, wrt, cotangents)
             reason = attempt.resisted or reason
             attempt.finish()
         except Refused as refusal:
@@ -68,7 +77,9 @@ def prove_programs(
             return Result(NOT_PROVED, reason=str(refusal), seconds=time.perf_counter() - began)
         count = len(attempt.steps) + len(attempt.comparison.definition) + len(second.outputs)
         return Result(PROVED, tuple(statement), certificate, None, "", count, time.perf_counter() - began)
-    return Result(NOT_PROVED, reason=reason, seconds=time.perf_counter() - began)
+    counterexample = refute_in_balls(numbers, wrt, cotangents)
+    status = NOT_PROVED if counterexample is None else REFUTED
+    return Result(status, counterexample=counterexample, reason=reason, seconds=time.perf_counter() - began)
 
 
 def certify(
@@ -94,24 +105,33 @@ def _finite(numbers: Numbers) -> bool:
     return all(np.isfinite(array).all() for array in arrays)
 
 
-def _landmark_sets(numbers: Numbers) -> list[list[str]]:
-    """Return sets of landmarks to try: values whose adjoint (or value) the second program computes, then fewer."""
-    operations, values = numbers.forward.operations, Values(numbers, numbers.second, numbers.other)
-    found = set()
-    for name, operation in operations.items():
-        role = "adjoint" if name in numbers.adjoints else "value"
+def _landmark_sets(numbers: Numbers, values: Values) -> Iterator[list[str]]:
+    """Yield sets of landmarks to try: values whose adjoint (or value) the second program computes.
+
+    A landmark that the second program does not compute, such as a product before its bias is added, stands in the way
+    of the values after it: the first set has only those of which it computes both value and adjoint.
+    """
+    operations = numbers.forward.operations
+
+    def computed(role: str, name: str) -> bool:
         array = numbers.adjoints[name] if role == "adjoint" else numbers.values[name]
-        if operation.kind in LANDMARK_KINDS and any(
+        return any(
             True
             for target in targets_of(numbers, role, name, array)
             for value in values.like(target)
             for _ in values.orders(value, target)
-        ):
-            found.add(name)
+        )
+
+    candidates = [name for name, operation in operations.items() if operation.kind in LANDMARK_KINDS]
+    found = {name for name in candidates if computed("adjoint" if name in numbers.adjoints else "value", name)}
     called = {name for op in operations.values() if op.kind == "call" for name in (*op.arguments, op.name)}
+    both = {name for name in found if computed("value", name)}
     dots = {name for name in found if operations[name].kind == "dot"}
-    sets = [[name for name in operations if name in chosen] for chosen in (found | called, dots | called, called)]
-    return [candidate for place, candidate in enumerate(sets) if candidate not in sets[:place]]
+    tried: list[set[str]] = []
+    for chosen in (both | called, found | called, dots | called, called):
+        if chosen not in tried:
+            tried.append(chosen)
+            yield [name for name in operations if name in chosen]
 
 
 class _Attempt:
@@ -120,6 +140,7 @@ class _Attempt:
     def __init__(
         self,
         numbers: Numbers,
+        values: Values,
         landmarks: list[str],
         positive: Sequence[str],
         wrt: Sequence[str],
@@ -129,7 +150,6 @@ class _Attempt:
         self.steps: list[list[Any]] = []
         self.resisted = ""
         self.comparison = Comparison(numbers.forward, numbers.second, landmarks, positive, wrt, cotangents)
-        values = Values(numbers, numbers.second, numbers.other)
         may_be: dict[str, list[Target]] = {}
         for target in self._targets(landmarks):
             for value in values.like(target):

@@ -14,7 +14,7 @@ DEEPEST = 8  # operations inside one another
 LOOSE, PRODUCT, TIGHT = 0, 1, 2  # how strongly an expression holds together
 _SIGNS = {"add": ("+", LOOSE), "sub": ("-", LOOSE), "mul": ("*", PRODUCT), "div": ("/", PRODUCT)}
 _CONDITION = re.compile(r"where (forward|second): (\S+) (.+)")
-_RESISTED = re.compile(r"(\S+) is not shown to be the (value|adjoint) of (\S+)(.*)")
+RESISTED = re.compile(r"(\S+) is not shown to be the (value|adjoint) of (\S+)(.*)")
 
 
 def expression(program: Program, name: str, limit: int = LONGEST) -> str:
@@ -50,7 +50,7 @@ def statement(lines: Sequence[str], forward: Program, second: Program) -> list[s
 
 def resisted(reason: str, forward: Program, second: Program) -> list[str]:
     """Return the reason why something is not proved, with the values that it names written out."""
-    found = _RESISTED.fullmatch(reason)
+    found = RESISTED.fullmatch(reason)
     if not found or found[1] not in second.operations or found[3] not in forward.operations:
         return [reason]
     what = "the cotangent of" if found[2] == "adjoint" else ""

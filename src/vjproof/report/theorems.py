@@ -65,10 +65,23 @@ def print_audits(audits: Records, *, as_json: bool) -> None:
         say(f"{audit['path']}: {said + ': ' + audit['words'] if said else 'programs of its own'}")
         for line in audit["statement"]:
             say(f"  {line}")
-        same = "the installed code is what it speaks of" if said else "not compared with any installed code"
-        say(f"  checked; {same}")
+        for line in [*audit["limits"], *(f"read as something else: {text}" for text in _read_as(audit))]:
+            say(f"  {line}")
+        say(f"  checked; {_same(audit)}")
     stand = sum(not audit["reason"] for audit in audits)
     say(f"{stand} of {len(audits)} certificates stand")
+
+
+def _same(audit: Mapping[str, Any]) -> str:
+    if audit["compared"]:
+        return f"{audit['compared']} {'are' if audit['compared'].startswith('the modules') else 'is'} what it speaks of"
+    if audit.get("missing"):
+        return "the modules that it names are not beside it: not compared with them"
+    return "not compared with any installed code"
+
+
+def _read_as(audit: Mapping[str, Any]) -> list[str]:
+    return [line for kind, lines in audit["declared"].items() if kind not in ("guards", "conditions") for line in lines]
 
 
 def _print_enclosure(audit: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from vjproof.errors import VjproofError
 from vjproof.kernel.program import Program, Shape
 from vjproof.program.axes import shape_data
 from vjproof.program.recorder import program_of
-from vjproof.stablehlo.axis_inference import Dimensions
+from vjproof.stablehlo.axis_inference import Clash, Dimensions
 from vjproof.stablehlo.control import composite
 from vjproof.stablehlo.graph import Graph, Node
 from vjproof.stablehlo.graph_arithmetic import unary
@@ -77,7 +77,10 @@ def read_as_written(source: Source, function: str = "main", *, bodies: bool = Tr
     results = [unfolding.node(value) for value in unfolding.call(function, list(inputs), 0, where)]
     live, dimensions = sorted({*graph.live(results), *inputs}), Dimensions()
     classes = dimensions.add(graph, live)
-    dimensions.infer()
+    try:
+        dimensions.infer()
+    except Clash as clash:
+        raise clash.error from None
     axes = {node: dimensions.axes(of) for node, of in classes.items()}
     kept = {
         node: str(graph.nodes[node].attributes[0])

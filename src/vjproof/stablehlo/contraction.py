@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from vjproof.stablehlo.graph_arithmetic import binary, dot, maximum, minimum, total, unary
+from vjproof.stablehlo.graph_arithmetic import binary, dot, total, unary
 from vjproof.stablehlo.module_document import FLOATS
 from vjproof.stablehlo.unfold import Call
-from vjproof.stablehlo.values import Known, Value
+from vjproof.stablehlo.values import Known, Value, number_type
 
+NEUTRAL = {"add": 0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
 MOST_FACTORS = 256  # of a product along an axis, which is written out
 
 
@@ -23,7 +24,10 @@ def dot_general(call: Call) -> list[Value]:
 
 
 def reduce(call: Call) -> list[Value]:
-    """Return the sum, max, min or product over dimensions, and the operand's start value added to it."""
+    """Return the sum, max, min or product over dimensions; the start value must be the one that changes nothing.
+
+    StableHLO leaves open how often another start value is put in.
+    """
     body = _body(call)
     if len(call.operands) != 2 or body is None:
         return call.refuse("a reduction whose body is not one add, maximum, minimum or multiply")
@@ -32,14 +36,13 @@ def reduce(call: Call) -> list[Value]:
         return _reduce_known(call, body, dims)
     x, start = call.nodes()
     graph = call.graph
-    start = graph.broadcast(start, (), call.shape)
-    if body == "add":
-        return [binary(graph, "add", total(graph, "sum", x, dims), start)]
-    if body == "maximum":
-        return [maximum(graph, total(graph, "max", x, dims), start)]
+    literal = graph.literal(start)
+    if body not in NEUTRAL or literal is None or literal[0] != NEUTRAL[body]:
+        return call.refuse(f"a reduction by {body} that does not start from {NEUTRAL.get(body)}")
+    if body in ("add", "maximum"):
+        return [total(graph, "sum" if body == "add" else "max", x, dims)]
     if body == "minimum":
-        least = unary(graph, "neg", total(graph, "max", unary(graph, "neg", x), dims))
-        return [minimum(graph, least, start)]
+        return [unary(graph, "neg", total(graph, "max", unary(graph, "neg", x), dims))]
     if math.prod(graph.shape(x)[dim] for dim in dims) > MOST_FACTORS:
         return call.refuse(f"a product of more than {MOST_FACTORS} factors")
     for dim in sorted(dims, reverse=True):
@@ -49,7 +52,7 @@ def reduce(call: Call) -> list[Value]:
         x = factors[0]
         for factor in factors[1:]:
             x = binary(graph, "mul", x, factor)
-    return [binary(graph, "mul", x, start)]
+    return [x]
 
 
 def _body(call: Call) -> str | None:
@@ -71,8 +74,9 @@ def _reduce_known(call: Call, body: str, dims: list[int]) -> list[Value]:
                 "and": np.logical_and, "or": np.logical_or}[body]  # fmt: skip
     if arrays is None or (body in ("and", "or") and call.element != "i1"):
         return call.refuse(f"{call.element} numbers that depend on inputs")
-    from vjproof.stablehlo.elementwise import number_type
-
     number = number_type(call.element)
-    result = function(function.reduce(arrays[0].astype(number), axis=tuple(dims)), arrays[1].astype(number))
+    reduced = function.reduce(arrays[0].astype(number), axis=tuple(dims))
+    result = function(reduced, arrays[1].astype(number))
+    if not np.array_equal(result, reduced):
+        return call.refuse("a start value that changes the result")
     return [Known(np.asarray(result).astype(number), call.element)]

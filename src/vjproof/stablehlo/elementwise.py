@@ -10,7 +10,7 @@ from typing import Any
 from vjproof.stablehlo.graph_arithmetic import binary, choice, maximum, minimum, power, unary
 from vjproof.stablehlo.module_document import FLOATS
 from vjproof.stablehlo.unfold import Call, Handler
-from vjproof.stablehlo.values import Known, Value
+from vjproof.stablehlo.values import Known, Value, number_type
 
 
 def integers(call: Call, function: Callable[..., Any]) -> list[Value]:
@@ -24,17 +24,6 @@ def integers(call: Call, function: Callable[..., Any]) -> list[Value]:
     with np.errstate(all="ignore"):
         result = function(*[array.astype(number) for array in arrays])
     return [Known(np.asarray(result).astype(number), call.element)]
-
-
-def number_type(element: str) -> Any:
-    """Return the NumPy type of known numbers of an element type."""
-    import numpy as np
-
-    if element in FLOATS:
-        return np.float64
-    if element == "i1":
-        return np.bool_
-    return getattr(np, f"uint{element[2:]}" if element.startswith("ui") else f"int{element[1:]}", np.int64)
 
 
 def of_floats(floats: Callable[[Call], int], whole: Callable[..., Any] | None = None) -> Handler:
@@ -145,7 +134,8 @@ def convert(call: Call) -> list[Value]:
     if call.element not in FLOATS:
         if found is None or not math.isfinite(found[0]):
             return call.refuse(f"a conversion to {call.element} of numbers that depend on inputs")
-        return [Known(np.full(call.shape, int(found[0]), dtype=number_type(call.element)), call.element)]
+        number = found[0] != 0 if call.element == "i1" else int(found[0])
+        return [Known(np.full(call.shape, number, dtype=number_type(call.element)), call.element)]
     if found is None or FLOATS.get(found[1], 0) > FLOATS[call.element]:
         call.unfolding.declared.append((f"conversion to {call.element} read as the identity", call.operation.place))
     return [value]

@@ -95,8 +95,7 @@ class ParserProcess:
 
 def _wait(end: float, read: IO[bytes] | None = None, write: IO[bytes] | None = None) -> None:
     left = end - time.monotonic()
-    ready = select.select([read] if read else [], [write] if write else [], [], max(0.0, left))
-    if not any(ready):
+    if left <= 0 or not any(select.select([read] if read else [], [write] if write else [], [], left)):
         raise _Ended(f"a parser that was not done after {TIMEOUT:g} s")
 
 

@@ -12,7 +12,7 @@ MOST_OPERATIONS = 200_000  # of a module, and of what it unfolds to
 MOST_CALLS = 64  # calls within calls
 MOST_STATIC = 2**24  # elements of an array whose numbers are needed while reading
 MOST_RANK = 16
-_TEXT = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|[()\[\]{}<>]')
+_TEXT = re.compile(rb'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|//[^\n]*|->|[()\[\]{}<>]')
 _CLOSED_BY = {b")": b"(", b"]": b"[", b"}": b"{", b">": b"<"}
 BYTECODE = b"ML\xefR"
 

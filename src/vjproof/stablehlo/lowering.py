@@ -14,6 +14,10 @@ from vjproof.stablehlo.graph import Graph, Node
 Line = list[Any]
 
 
+class OutsideSubsetError(VjproofError):
+    """A module is sound, and has an operation that no program can state."""
+
+
 class Lowering:
     """Writes the lines of one graph; `sizes` gives the elements of atomic axes, `names` the inputs' names.
 
@@ -76,7 +80,7 @@ class Lowering:
         return self._line(kind, arguments, _attributes(kind, attributes, shape))
 
     def _refusal(self, name: str, why: str = "") -> VjproofError:
-        return VjproofError(
+        return OutsideSubsetError(
             f"{name} at {self._place or 'an unknown line'}", expected="an operation in the subset that is read",
             got=why or name, remedy="see docs/stablehlo-subset.md",
         )  # fmt: skip

@@ -36,6 +36,18 @@ class Reading(NamedTuple):
         return f"{self.element or 'exact'} {self.number!r} read as {rational}{factors}{_at(self.place)}"
 
 
+class Branch(NamedTuple):
+    """An assumption under which a branch was read: every entry of a value is larger or smaller than a number."""
+
+    value: str
+    relation: str
+    number: float
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.relation} {self.number:.9g} in every entry{_at(self.place)}"
+
+
 def _at(place: str) -> str:
     return f" ({place})" if place else ""
 
@@ -45,7 +57,7 @@ class Module:
     """A StableHLO module as a program of the kernel, over the reals; sizes of axes are those of the module.
 
     `captured` holds constant arrays of the module that are inputs of the program: the program says what holds for any
-    numbers there. `conditions` are what a statement about the program must be restricted to. `roundings` are
+    numbers there. A statement about the program must be restricted to `conditions` and `guards`. `roundings` are
     conversions between formats, read as the identity. `places` gives the source line, where known, of each value of
     the program.
     """
@@ -61,6 +73,7 @@ class Module:
     places: Mapping[str, str]
     sha256: str
     function: str = "main"
+    guards: tuple[Branch, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
@@ -91,6 +104,7 @@ class Module:
             "literals": sorted({str(reading) for reading in self.literals}),
             "approximations": [str(approximation) for approximation in self.approximations],
             "conditions": [str(condition) for condition in self.conditions],
+            "guards": [str(guard) for guard in self.guards],
             "roundings": sorted({f"{words}{_at(place)}" for words, place in self.roundings}),
             "captured": [f"{name} of shape {tuple(array.shape)}" for name, array in self.captured.items()],
         }

@@ -11,7 +11,7 @@ from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.limits import MOST_STATIC
 from vjproof.stablehlo.module_document import FLOATS, Dense
 from vjproof.stablehlo.unfold import Call
-from vjproof.stablehlo.values import Known, Value
+from vjproof.stablehlo.values import Known, Value, number_type
 
 
 def constant(call: Call) -> list[Value]:
@@ -27,7 +27,8 @@ def constant(call: Call) -> list[Value]:
         if dense.values.ndim == 0:
             return call.refuse(f"more than {MOST_STATIC} elements")
         return [call.graph.input(call.unfolding.captured.name(dense.values), call.shape)]
-    return [Known(np.array(np.broadcast_to(dense.values, call.shape)), call.element)]
+    wide = np.broadcast_to(dense.values, call.shape)
+    return [Known(wide.astype(number_type(call.element)), call.element)]
 
 
 def iota(call: Call) -> list[Value]:
@@ -157,6 +158,14 @@ def concatenate(call: Call) -> list[Value]:
 
 def _sizes(call: Call, value: Value) -> Sequence[int]:
     return value.shape if isinstance(value, Known) else call.graph.shape(value)
+
+
+def get_dimension_size(call: Call) -> list[Value]:
+    """Return how many elements a dimension has."""
+    import numpy as np
+
+    size = _sizes(call, call.operands[0])[call.attributes["dimension"]]
+    return [Known(np.asarray(size, dtype=number_type(call.element)), call.element)]
 
 
 def reverse(call: Call) -> list[Value]:

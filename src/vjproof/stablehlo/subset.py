@@ -47,6 +47,7 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.exponential": Entry(of_unary("exp"), "exp"),
     "stablehlo.exponential_minus_one": Entry(of_floats(elementwise.exponential_minus_one), "exp(x) - 1"),
     "stablehlo.gather": Entry(indexing.gather, "slices and concat at known places, along each dimension by itself"),
+    "stablehlo.get_dimension_size": Entry(movement.get_dimension_size, "a known number"),
     "stablehlo.if": Entry(control.case, "the branch of a known truth value"),
     "stablehlo.iota": Entry(movement.iota, "known numbers"),
     "stablehlo.logistic": Entry(of_unary("logistic"), "logistic"),
@@ -65,7 +66,9 @@ SUBSET: dict[str, Entry] = {
     "stablehlo.or": Entry(_known(np.bitwise_or), "known integers and truth values only"),
     "stablehlo.pad": Entry(movement.pad, "concat with the padding; between entries too, or negative"),
     "stablehlo.power": Entry(elementwise.power_of, "power, of a known rational exponent"),
-    "stablehlo.reduce": Entry(contraction.reduce, "sum, max, -max(-x), or a product written out"),
+    "stablehlo.reduce": Entry(
+        contraction.reduce, "sum, max, -max(-x), or a product written out; from the neutral start value"
+    ),
     "stablehlo.reduce_precision": Entry(elementwise.convert, "the identity, declared"),
     "stablehlo.remainder": Entry(lambda call: elementwise.integers(call, remainder_whole), "known integers only"),
     "stablehlo.reshape": Entry(movement.reshape, "reshape"),

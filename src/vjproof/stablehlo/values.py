@@ -48,6 +48,17 @@ class Captured:
         return f"constant.{digest[:16]}"
 
 
+def number_type(element: str) -> Any:
+    """Return the NumPy type of known numbers of an element type."""
+    import numpy as np
+
+    if element in FLOATS:
+        return np.float64
+    if element == "i1":
+        return np.bool_
+    return getattr(np, f"uint{element[2:]}" if element.startswith("ui") else f"int{element[1:]}", np.int64)
+
+
 def known_array(graph: Graph, value: Value) -> Any | None:
     """Return the numbers of a value where they are known, else None; a splat has no axes."""
     if isinstance(value, Known):
