@@ -1,10 +1,12 @@
 """Modules that JAX lowers are read, and run to the numbers that JAX computes."""
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import vjproof
 from tests.stablehlo.corpus import CORPUS, FORWARD_ONLY
-from tests.stablehlo.lowered import TOLERANCE, gap, lowered, pair_of, reverse_of
+from tests.stablehlo.lowered import TOLERANCE, arrays, gap, lowered, pair_of, reverse_of
 from vjproof.errors import VjproofError
 from vjproof.kernel.program import program_from
 from vjproof.program.recorder import program_data
@@ -28,8 +30,18 @@ def test_forward_runs_to_the_numbers_of_jax(name):
     assert gap(module, function, *arguments) < TOLERANCE
 
 
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_of_the_library_rounds_its_weights_and_says_so(is_causal):
+    def attention(q, k, v):
+        return jax.nn.dot_product_attention(q, k, v, is_causal=is_causal)
+
+    arguments = arrays((2, 4, 3, 5), (2, 4, 3, 5), (2, 4, 3, 5))
+    module = vjproof.read_stablehlo(lowered(attention, *arguments))
+    assert TOLERANCE < gap(module, attention, *arguments) < 1e-5
+    assert any("conversion to f32" in line for line in module.declarations()["roundings"])
+
+
 def test_a_wrong_dimension_number_changes_the_numbers():
-    import jax.numpy as jnp
 
     from tests.stablehlo.lowered import arrays
 
@@ -44,7 +56,6 @@ def test_a_wrong_dimension_number_changes_the_numbers():
 
 
 def test_an_operation_outside_the_subset_is_refused_by_name_and_line():
-    import jax.numpy as jnp
 
     from tests.stablehlo.lowered import arrays
 

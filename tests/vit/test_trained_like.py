@@ -3,6 +3,7 @@
 import numpy as np
 
 from tests.nets import make_config
+from vjproof.vit import model
 from vjproof.vit.config import Config
 from vjproof.vit.params import named_tensors, random_params, shapes
 from vjproof.vit.trained_like import trained_like_params
@@ -29,3 +30,11 @@ def test_tails_are_heavier_and_norms_less_equal_than_of_normal_weights():
     spread = [np.std(np.log(np.linalg.norm(block.w_1, axis=0))) for block in (heavy, normal)]
     assert spread[0] > 4 * spread[1]
     assert heavy.norm1_scale.max() > 3 * np.median(heavy.norm1_scale)
+
+
+def test_attention_scores_are_some_tens():
+    config = Config(3, 64, 64, 8, 192, 3, 768, 2, 10, 1e-6, "erf")
+    image = np.random.default_rng(1).standard_normal(config.image_shape).astype(np.float32)
+    _, saved = model.forward(config, trained_like_params(config, 0), image)
+    scores = [np.abs(block.attention.query @ block.attention.key.swapaxes(-1, -2)).max() / 8 for block in saved.blocks]
+    assert 10 < max(scores) < 100

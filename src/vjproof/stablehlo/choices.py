@@ -26,10 +26,19 @@ def compare(call: Call) -> list[Value]:
     if left is None or right is None:
         return _compare_nodes(call, str(call.attributes["comparison_direction"]))
     rounded = [v for v in call.operands if not isinstance(v, Known) and call.graph.number(v) is None]
-    if rounded and not np.all(np.isinf(left) | np.isinf(right) | (np.abs(left - right) > GAP * np.abs(left))):
+    if rounded and not _apart(left, right):
         return call.refuse("literals too near to each other")
     result = np.broadcast_to(getattr(np, name)(left, right), call.shape)
     return [Known(np.array(result), "i1")]
+
+
+def _apart(left: Any, right: Any) -> bool:
+    """Say whether floats are so far from each other that no reading of a literal changes how they compare."""
+    import numpy as np
+
+    with np.errstate(invalid="ignore"):
+        near = np.abs(left - right) <= GAP * np.abs(left)
+    return bool(np.all(np.isinf(left) | np.isinf(right) | ~(near | np.isnan(left) | np.isnan(right))))
 
 
 def _compare_nodes(call: Call, direction: str) -> list[Value]:

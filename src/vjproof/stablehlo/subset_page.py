@@ -19,6 +19,18 @@ axis only if an operation makes them so.
 * **Constant arrays** of many different numbers are inputs of the program (`.captured`), named after their content:
   what is proved then holds for any numbers there.
 * **Conversions** between formats of floats are the identity over the real numbers, and declared (`.roundings`).
+* **Choices** by a comparison of values that depend on arguments are settled in two cases. `max(0, x)` is x where x is a
+  sum of squares, a variance or the like; an equality of two values that differ at a random point is taken not to hold,
+  which is a condition of every statement (`.conditions`). Other choices, as in the gradient of relu, are refused.
+* **erf and erfc** that an exporter wrote out as piecewise polynomials are recognised by a rigorous bound of the
+  difference over all real numbers (at most 1e-6), and declared with it (`.approximations`). A composite is what its
+  decomposition says, whatever its name is.
+* **Splits of axes that clash**, such as rows of 2 and rows of 3 of one axis: `read_stablehlo` writes the operation in
+  the way as a product with a constant array, which is another input of the program.
+
+A module is parsed by the MLIR bindings of jaxlib in a process of its own, which has a limit of time and memory; how
+long a text, how deep its brackets and how many its operations may be is bounded too. Changed modules are run against
+XLA by the tests: each is refused, or runs to the same numbers.
 
 | operation | read as |
 |---|---|

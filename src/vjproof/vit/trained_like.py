@@ -13,7 +13,7 @@ from vjproof.vit.params import Array, Params, named_tensors, shapes, unflatten
 
 FREEDOM = 4  # degrees of freedom of Student's t: single weights of 10 standard deviations occur
 OUTLIERS, OUTLIER_SCALE = 0.02, 6.0  # share of dominant channels, and their factor
-QUERY_KEY = 1.8  # gain of queries and keys: scores of some tens
+QUERY_KEY = 0.9  # gain of queries and keys: scores of some tens
 LAYER_SCALE = -1.0, 1.0  # mean and deviation of LayerScale's logarithm
 
 
