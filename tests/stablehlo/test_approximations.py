@@ -54,7 +54,7 @@ def test_the_bound_holds_at_many_points(monkeypatch):
     points = np.concatenate([np.linspace(-12, 12, 4001), [-1e6, -1.0, 0.0, 1.0, 1e6, 3.9999, 4.0001]])
     for lines, function, bound in accepted:
         truth = np.array([float(getattr(mpmath, function)(point)) for point in points])
-        worst = np.abs(floats(lines, points) - truth).max()
+        worst = np.abs(floats(lines, points)[-1] - truth).max()
         assert worst <= bound + 1e-15
         assert bound < 3 * worst
 

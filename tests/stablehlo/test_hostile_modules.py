@@ -84,6 +84,15 @@ def test_a_million_operations_are_too_many():
         read_stablehlo(wrap(lines + "return %x : tensor<3xf32>"))
 
 
+def test_signs_of_shared_values_are_found_once():
+    lines = "%0 = stablehlo.exponential %x : tensor<3xf32>\n" + "".join(
+        f"%{k} = stablehlo.add %{k - 1}, %{k - 1} : tensor<3xf32>\n" for k in range(1, 50)
+    )
+    last = "%z = stablehlo.constant dense<0.0> : tensor<3xf32>\n%m = stablehlo.maximum %49, %z : tensor<3xf32>\n"
+    module = read_stablehlo(wrap(lines + last + "return %m : tensor<3xf32>"))
+    assert "max" not in {operation.kind for operation in module.program.operations.values()}
+
+
 def test_brackets_nest_to_a_limit():
     require_sane(b"(" * DEEPEST, "text")
     with pytest.raises(VjproofError, match=r"line 2: .*brackets"):

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.rewriting import rebuild
-from vjproof.stablehlo.scalar_expression import ELEMENTWISE, Expression, downstream, expression, floats
+from vjproof.stablehlo.scalar_expression import ELEMENTWISE, Expression, downstream, expression, expressions, floats
 
 FUNCTIONS = ("erf", "erfc")
 LOOSE = 1e-4  # numbers this near suggest the function
 CLOSE = 1e-6  # the bound that is asked for
 KINKS = ("larger", "compare")
 DEEPEST = 6
+MOST_ROOTS = 4000
 MOST_BOUNDS = 100  # that are looked for in a module
 
 
@@ -44,7 +45,7 @@ def recognise_functions(graph: Graph, outputs: Sequence[int]) -> tuple[Graph, li
     found: list[Approximation] = []
     roots = dict.fromkeys(root for node in live if graph.nodes[node].kind in KINKS for root in _roots(graph, node))
     left = [MOST_BOUNDS]
-    for root in roots:
+    for root in list(roots)[:MOST_ROOTS]:
         match = _match(graph, users, root, set(replaced), left)
         if match is not None:
             node, approximation = match
@@ -93,18 +94,18 @@ def _match(
             kinked.add(node)
     if done & set(closure):
         return None
-    for node in reversed(closure):
-        if node not in kinked or graph.nodes[node].kind == "compare":
-            continue
-        lines = expression(graph, closure, node)
-        values = floats(lines, points)
+    candidates = [node for node in closure if node in kinked and graph.nodes[node].kind != "compare"]
+    lines, order = expressions(graph, closure, candidates)
+    values = floats(lines, points)
+    for node in reversed(candidates):
         for function in FUNCTIONS:
-            truth = floats((("argument", (), ()), (function, (0,), ())), points)
-            if left[0] and np.all(np.abs(values - truth) < LOOSE):
+            truth = floats((("argument", (), ()), (function, (0,), ())), points)[-1]
+            if left[0] and np.all(np.abs(values[order[node]] - truth) < LOOSE):
                 left[0] -= 1
-                bound = _bound(lines, function)
+                found = expression(graph, closure, node)
+                bound = _bound(found, function)
                 if bound is not None and bound <= CLOSE:
-                    return node, Approximation(function, bound, len(lines) - 1, graph.nodes[node].place)
+                    return node, Approximation(function, bound, len(found) - 1, graph.nodes[node].place)
     return None
 
 

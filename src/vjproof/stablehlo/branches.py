@@ -18,6 +18,7 @@ ANALYTIC = {
     "transpose", "reshape", "slice", "concat", "reverse", "sum", "dot",
 }  # fmt: skip
 CLEARLY = 1e-6
+MOST_COMPARISONS = 1000
 MOST_ELEMENTS = 2**27  # of all values that are looked at
 
 
@@ -77,7 +78,7 @@ def _differ(graph: Graph, comparisons: list[int]) -> set[int]:
     def analytic(node: int) -> bool:
         return all(graph.nodes[one].kind in ANALYTIC for one in graph.live([node]))
 
-    candidates = [one for one in comparisons if all(map(analytic, graph.nodes[one].inputs))]
+    candidates = [one for one in comparisons[:MOST_COMPARISONS] if all(map(analytic, graph.nodes[one].inputs))]
     nodes = graph.live([side for one in candidates for side in graph.nodes[one].inputs])
     if not candidates or sum(int(np.prod(graph.shape(node))) for node in nodes) > MOST_ELEMENTS:
         return set()

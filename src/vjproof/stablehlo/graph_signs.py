@@ -6,28 +6,45 @@ from fractions import Fraction
 
 from vjproof.stablehlo.graph import Graph
 
-SAME_SIGN = ("broadcast", "transpose", "reshape", "slice", "concat", "reverse", "sum", "max", "add", "mul", "div")
+SAME_SIGN = (
+    "broadcast",
+    "transpose",
+    "reshape",
+    "slice",
+    "concat",
+    "reverse",
+    "sum",
+    "max",
+    "add",
+    "mul",
+    "div",
+    "power",
+)
 DEEPEST = 60
 
 
-def never_negative(graph: Graph, node: int, depth: int = 0) -> bool:
+def never_negative(graph: Graph, node: int, depth: int = 0, known: dict[int, bool] | None = None) -> bool:
     """Say whether every entry is >= 0: squares, exponentials, what sums and products of these give, and variances."""
+    known = {} if known is None else known
+    if node not in known:
+        known[node] = depth <= DEEPEST and _never_negative(graph, node, depth + 1, known)
+    return known[node]
+
+
+def _never_negative(graph: Graph, node: int, depth: int, known: dict[int, bool]) -> bool:
     kind, inputs, attributes, _, _ = graph.nodes[node]
     number = graph.number(node)
     if number is not None:
         return number >= 0
     if kind in ("exp", "erfc", "logistic") or (kind == "mul" and inputs[0] == inputs[1]):
         return True
-    if depth > DEEPEST:
-        return False
-    if kind == "power":
-        even = attributes[0].denominator == 1 and attributes[0].numerator % 2 == 0
-        return even or never_negative(graph, inputs[0], depth + 1)
-    if kind == "larger":
-        return any(never_negative(graph, one, depth + 1) for one in inputs)
+    if kind == "power" and attributes[0].denominator == 1 and attributes[0].numerator % 2 == 0:
+        return True
     if kind == "sub":
         return is_variance(graph, *inputs)
-    return kind in SAME_SIGN and all(never_negative(graph, one, depth + 1) for one in inputs)
+    if kind == "larger":
+        return any(never_negative(graph, one, depth, known) for one in inputs)
+    return kind in (*SAME_SIGN, "power") and all(never_negative(graph, one, depth, known) for one in inputs)
 
 
 def is_variance(graph: Graph, left: int, right: int) -> bool:

@@ -33,11 +33,16 @@ def downstream(graph: Graph, users: dict[int, list[int]], root: int) -> list[int
 
 def expression(graph: Graph, closure: Sequence[int], node: int) -> Expression:
     """Return a node of a closure as an expression in the closure's root; constants are exact."""
+    return expressions(graph, closure, [node])[0]
+
+
+def expressions(graph: Graph, closure: Sequence[int], nodes: Sequence[int]) -> tuple[Expression, dict[int, int]]:
+    """Return (lines, where each node is in them) for several nodes of a closure and what they need."""
     order = {closure[0]: 0}
     lines: list[tuple[str, tuple[int, ...], tuple[Any, ...]]] = [("argument", (), ())]
     inside = set(closure)
     needed: set[int] = set()
-    pending = [node]
+    pending = list(nodes)
     while pending:
         at = pending.pop()
         if at not in needed and at != closure[0]:
@@ -52,11 +57,11 @@ def expression(graph: Graph, closure: Sequence[int], node: int) -> Expression:
         kind, inputs, attributes, _, _ = graph.nodes[at]
         order[at] = len(lines)
         lines.append((kind, tuple(order[one] for one in inputs), attributes))
-    return tuple(lines)
+    return tuple(lines), order
 
 
-def floats(lines: Expression, argument: Any) -> Any:
-    """Return the value of an expression in float64 on an array of arguments; it only suggests."""
+def floats(lines: Expression, argument: Any) -> list[Any]:
+    """Return the values of all lines in float64 on an array of arguments; they only suggest."""
     import numpy as np
     from scipy import special
 
@@ -79,4 +84,4 @@ def floats(lines: Expression, argument: Any) -> Any:
                 values.append(compared[attributes[0]](*taken))
             else:
                 values.append(taken[0] ** float(attributes[0]) if kind == "power" else functions[kind](*taken))
-    return values[-1]
+    return values
