@@ -16,6 +16,7 @@ from vjproof.prover.result import NOT_PROVED, PROVED, REFUTED, Result
 
 PASSIVE = ("const", "size", "broadcast", "reshape", "transpose", "input")
 LANDMARK_KINDS = ("dot", "add", "call")
+MOST_EXHAUSTED = 2  # attempts that may end above the kernel's bound on work
 ASSUMED = "an assumption fails at the points that were tried"
 
 
@@ -59,13 +60,17 @@ def prove_programs(
     kind = "vjp" if wrt else "equal"
     reason = "no landmark resisted, and no proof was found"
     values = Values(numbers, second, numbers.other)
+    exhausted = 0
     for landmarks in _landmark_sets(numbers, values):
+        if exhausted == MOST_EXHAUSTED:
+            break
         try:
             attempt = _Attempt(numbers, values, landmarks, positive, wrt, cotangents)
             reason = attempt.resisted or reason
             attempt.finish()
         except Refused as refusal:
             reason = attempt.resisted if "attempt" in locals() and attempt.resisted else str(refusal)
+            exhausted += str(refusal) == "too much work"
             continue
         claim: dict[str, Any] = {"kind": kind, "forward": program_data(forward), "second": program_data(second)}
         claim |= {"positive": list(positive), "conditions": attempt.comparison.conditions}
