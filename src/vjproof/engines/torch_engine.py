@@ -12,7 +12,7 @@ from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
 
 TILE = 4  # images that share one matrix product: enough rows to run at full speed, few enough to stay in the cache
-KEEP = 2**26  # bytes per image up to which attention weights are saved; above, the reverse computes them again
+KEEP = 2**28  # bytes per image up to which attention weights are saved; above, the reverse computes them again
 MEMORY = 2**30  # bytes that the tiles in flight may take together; one image is always allowed
 
 
