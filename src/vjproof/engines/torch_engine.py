@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from vjproof.engines.pieces import cut
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
 
@@ -133,14 +134,6 @@ def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Ar
                 return tile.pullback(scratch, d_values[None, place])[0].numpy()
 
         return np.concatenate(spread(work, places, workers))
-
-
-def cut(count: int, workers: int, most: int) -> Iterator[slice]:
-    """Yield slices of range(count): nearly equal, at most `most` long, as many for each worker where that can be."""
-    pieces = -(-count // max(1, most))
-    pieces = min(count, -(-pieces // workers) * workers)
-    for piece in range(pieces):
-        yield slice(count * piece // pieces, count * (piece + 1) // pieces)
 
 
 def _keep(config: Config, prepared: Prepared) -> bool:
