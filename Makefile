@@ -12,7 +12,7 @@ BASE := .venv/.installed-base
 TEST := .venv/.installed-test
 LINT := .venv/.installed-lint
 
-.PHONY: setup demo test test-slow lint format docs enclosure-figures accuracy lock clean
+.PHONY: setup demo test test-slow lint format docs enclosure-figures accuracy bench lock clean
 
 setup: $(BASE)
 
@@ -54,6 +54,9 @@ format: $(LINT)
 
 docs: $(BASE)
 	$(BIN)/python tools/generate_docs.py
+
+bench: $(TEST)
+	$(BIN)/vjproof bench -o docs/benchmarks.md
 
 accuracy: $(BASE)
 	$(BIN)/python tools/measure_fashion.py

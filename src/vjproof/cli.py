@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from vjproof.commands.bench import bench
 from vjproof.commands.certify import certify
 from vjproof.commands.enclose_module import enclose_module
 from vjproof.commands.explain import explain, models
@@ -44,7 +45,7 @@ def common(
         typer.echo(context.get_help())
 
 
-for command in (explain, certify, enclose_module, export, models, prove, check, validate):
+for command in (explain, certify, enclose_module, export, models, prove, check, validate, bench):
     app.command()(command)
 
 

@@ -85,7 +85,9 @@ def test_engines_round_the_same_operands():
 
 
 WRONG = {
-    "the softmax scale left out": lambda b: b._replace(w_qkv=b.w_qkv * 1.001),
+    "the softmax scale wrong": lambda b: b._replace(w_qkv=b.w_qkv * 1.001),
+    "a transpose of another matrix": lambda b: b._replace(w_o_t=b.w_o_t * 1.001),
+    "the values' bias left out": lambda b: b._replace(b_o=b.b_o * 0),
     "a norm's bias left out": lambda b: b._replace(b_1=b.b_1 * 0),
     "LayerScale applied twice": lambda b: b._replace(w_2=b.w_2 * 1.3),
 }

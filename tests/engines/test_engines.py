@@ -1,5 +1,9 @@
 """Engines: how one is chosen, and that running one leaves JAX's own settings as they were."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -16,6 +20,8 @@ TINY = Config(3, 224, 224, 16, 192, 3, 768, 12, 1000, 1e-6, "erf")
 def test_auto_loads_a_library_only_where_there_is_work(monkeypatch):
     assert engines.choose("auto", make_config(), 3).name == "numpy"
     assert engines.choose("auto", TINY, 1).name == engines.choose("auto", TINY, 64).name == "torch"
+    assert engines.choose("auto", TINY, 1, once=True).name == "numpy"
+    assert engines.choose("auto", TINY, 64, once=True).name == "torch"
     monkeypatch.setattr(engines, "installed", lambda library: library != "torch")
     assert engines.choose("auto", TINY, 1).name == "numpy"
     assert engines.choose("auto", TINY, 64).name == "jax"
@@ -48,3 +54,23 @@ def test_float64_on_jax_does_not_leak():
     images = np.zeros((1, *config.image_shape))
     assert engine.logits(config, engine.prepare(config, params, "float64"), images).dtype == np.float64
     assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == before
+
+
+KEPT = """
+import {first}vjproof.engines.jax_engine as e, numpy as np
+from tests.nets import draw, make_config
+config = make_config(); params, images, _ = draw(config, 1); engine = e.JaxEngine()
+engine.logits(config, engine.prepare(config, params, "float64"), images)
+import jax, os
+print(jax.config.jax_compilation_cache_dir, "JAX_COMPILATION_CACHE_DIR" in os.environ)
+"""
+
+
+@pytest.mark.parametrize(("first", "place"), [("", "vjproof/xla False"), ("jax, ", "None False")])
+def test_compiled_code_is_kept_unless_the_caller_started_jax(first, place, tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", KEPT.format(first=first)], capture_output=True, text=True, check=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert ran.stdout.strip().endswith(place)
+    assert ran.stderr == ""

@@ -10,6 +10,7 @@ ROWS = {"x": ("B", "n", "D")}
 NORM = ROWS | {"g": ("D",), "b": ("D",), "w": ("D", "M"), "c": ("M",), "eps": ()}
 SCALED = {"x": ("B", "n", "M"), "w": ("M", "D"), "c": ("D",), "s": ("D",)}
 HEADS = {"q": ("h", "m", "e"), "k": ("h", "n", "e"), "v": ("h", "n", "e")}
+BIASED = {"q": ("m", "e"), "k": ("n", "e"), "v": ("n", "e"), "b_k": ("e",), "b_v": ("e",), "w": ("e", "D"), "c": ("D",)}
 SHORT = {"x": ("n", "D"), "q": ("m", "e"), "w_k": ("D", "e"), "b_k": ("e",), "w_v": ("D", "e"), "b_v": ("e",)}
 
 
@@ -61,6 +62,11 @@ FOLDINGS = {
         SCALED, lambda x, w, c, s: s * dense.forward(w, c, x), lambda x, w, c, s: dense.forward(w * s, s * c, x)
     ),
     "the softmax scale on the queries": (HEADS, lambda q, k, v: attention.forward(q, k, v)[0], scores_first),
+    "no bias for keys, and the values' in the dense layer after them": (
+        BIASED,
+        lambda q, k, v, b_k, b_v, w, c: dense.forward(w, c, attention.forward(q, k + b_k, v + b_v)[0]),
+        lambda q, k, v, b_k, b_v, w, c: attention.forward(q, k, v)[0] @ w + (b_v @ w + c),
+    ),
     "few queries, no keys and no values": (SHORT, lambda *a: literal(*a)[0], short),
 }  # fmt: skip
 

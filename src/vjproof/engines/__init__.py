@@ -11,8 +11,9 @@ from vjproof.vit.params import Array, Params, count
 
 ENGINES = ("numpy", "jax", "torch")
 DTYPES = ("float32", "float64", "bfloat16")
-# A library takes time to load, and XLA to compile; below so much work (tokens x parameters x images) it is lost.
-LOAD_ABOVE, COMPILE_ABOVE = 5e8, 3e10
+# Work is tokens x parameters x images. PyTorch takes 1 to 2 s to load and XLA longer to compile: a process that does
+# one thing and ends (`once`) is faster without them for a few images; one that goes on gets the seconds back.
+WORTH_LOADING, WORTH_LOADING_ONCE, WORTH_COMPILING = 5e8, 1.5e10, 3e10
 
 
 class Engine(Protocol):
@@ -37,16 +38,17 @@ class Engine(Protocol):
         ...
 
 
-def choose(engine: str, config: Config, batch: int) -> Engine:
+def choose(engine: str, config: Config, batch: int, *, once: bool = False) -> Engine:
     """Return the engine of that name; "auto" is the fastest that is installed, for so many images.
 
-    That is `numpy` for little work, else `torch`; without PyTorch, `jax` for what is worth compiling.
-    Raises VjproofError for an unknown name, and for an engine whose library is not installed.
+    That is `numpy` for little work, else `torch`; without PyTorch, `jax` for what is worth compiling. `once`: these
+    images are all that the process will do. Raises VjproofError for an unknown name, and where a library is absent.
     """
     if engine == "auto":
         work = batch * config.tokens * count(config)
-        faster = "torch" if installed("torch") else "jax"
-        engine = faster if work > (LOAD_ABOVE if faster == "torch" else COMPILE_ABOVE) else "numpy"
+        loading = WORTH_LOADING_ONCE if once else WORTH_LOADING
+        faster, least = ("torch", loading) if installed("torch") else ("jax", WORTH_COMPILING)
+        engine = faster if work > least else "numpy"
     if engine == "numpy":
         from vjproof.engines.numpy_engine import NumpyEngine
 

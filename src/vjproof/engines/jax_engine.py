@@ -141,6 +141,8 @@ def _register() -> None:
 
 def _use_cache() -> None:
     """Let XLA keep what it compiles, where nobody has started JAX before; a caller's own setting stands."""
-    if "jax" not in sys.modules:
+    if "jax" not in sys.modules and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        import jax
+
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home / "vjproof" / "xla"))
+        jax.config.update("jax_compilation_cache_dir", str(home / "vjproof" / "xla"))

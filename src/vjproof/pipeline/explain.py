@@ -72,7 +72,7 @@ def explain_images(
     check_scale(scale)
     network = model if isinstance(model, Classifier) else classifier.load(model, **choices)
     size = batch_size(network.config, engines.check_dtype(dtype))
-    engines.choose(engine, network.config, size)
+    engine = engines.choose(engine, network.config, len(files), once=True).name
     targeted = parse_targets(targets, len(files), network.labels)
     jobs = list(map(Job, files, targeted, name_outputs(files, Path(out))))
     report = Report({kind: list(getattr(network.notes, kind)) for kind in ("recognised", "assumed", "ignored")})

@@ -22,14 +22,16 @@ def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations, out: 
     rows = saved.x.shape[0]
     normed, merged, active = b.normed[:rows], b.merged[:rows], b.active[:rows]
     normalise(config.eps, b, saved.x, saved.mean, saved.reciprocal)
-    torch.addmm(p.b_qkv, normed, p.w_qkv, out=saved.qkv)
+    torch.mm(normed, p.w_qkv, out=saved.qkv)
+    saved.query.add_(p.b_q)
     for image, (query, key, value) in enumerate(saved.heads):
         weights = b.scores if saved.weights is None else saved.weights[image]
         attention_weights(query, key, weights)
         torch.bmm(weights, value, out=b.merged_heads[image])
     add_dense(b, saved.x, merged, p.w_o, p.b_o, saved.x2)
     normalise(config.eps, b, saved.x2, saved.mean2, saved.reciprocal2)
-    torch.addmm(p.b_1, normed, p.w_1, out=saved.hidden)
+    torch.mm(normed, p.w_1, out=saved.hidden)  # a bias inside the product costs more than a pass of its own
+    saved.hidden.add_(p.b_1)
     torch.ops.aten.gelu.out(saved.hidden, approximate=approximate(config), out=active)
     add_dense(b, saved.x2, active, p.w_2, p.b_2, out)
 
@@ -38,12 +40,12 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
     """Replace `b.d_x` (slots * n, D), the cotangent of the block's output, by that of its input."""
     import torch
 
-    torch.mm(lower(b, b.d_x), p.w_2.t(), out=b.active)
+    torch.mm(lower(b, b.d_x), p.w_2_t, out=b.active)
     for hidden, d_active in pairs(b, saved.hidden, b.active):
         torch.ops.aten.gelu_backward.grad_input(d_active, hidden, approximate=approximate(config), grad_input=d_active)
-    torch.mm(b.active, p.w_1.t(), out=b.normed)
+    torch.mm(b.active, p.w_1_t, out=b.normed)
     add_norm_pullback(config, b, saved.x2, saved.mean2, saved.reciprocal2)
-    torch.mm(lower(b, b.d_x), p.w_o.t(), out=b.merged)
+    torch.mm(lower(b, b.d_x), p.w_o_t, out=b.merged)
     for slot, (d_query, d_key, d_value) in enumerate(b.d_heads):
         image = slot // b.cotangents
         query, key, value = saved.heads[image]
@@ -57,7 +59,7 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
         torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
         torch.bmm(d_scores, key, out=d_query)
         torch.bmm(d_scores.transpose(1, 2), query, out=d_key)
-    torch.mm(b.d_qkv, p.w_qkv.t(), out=b.normed)
+    torch.mm(b.d_qkv, p.w_qkv_t, out=b.normed)
     add_norm_pullback(config, b, saved.x, saved.mean, saved.reciprocal)
 
 
@@ -89,12 +91,8 @@ def add_dense(b: Scratch, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, ou
     """Compute x + y W + c into `out`: x and out (rows, D) wide, y of the products' dtype."""
     import torch
 
-    if not b.low:
-        torch.add(x, bias, out=out).addmm_(y, weight)
-    else:
-        dense = b.normed[: x.shape[0]]
-        torch.addmm(bias, y, weight, out=dense)
-        torch.add(x, dense, out=out)
+    dense = torch.mm(y, weight, out=b.normed[: x.shape[0]])
+    torch.add(x, bias, out=out).add_(dense)
 
 
 def add_norm_pullback(config: Config, b: Scratch, x: Tensor, mean: Tensor, reciprocal: Tensor) -> None:

@@ -26,6 +26,7 @@ class BlockActivations:
         self.qkv = empty(kind, rows, 3 * d)
         self.weights = empty(kind, images, config.heads, n, n) if keep else None
         self.hidden = empty(kind, rows, config.mlp)
+        self.query = self.qkv[:, :d]
         self.heads = [qkv_heads(part, config.heads) for part in self.qkv.split(n)]
 
 

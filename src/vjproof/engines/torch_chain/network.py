@@ -85,7 +85,7 @@ class Tile:
         (rows, columns), p = config.grid, config.patch
         d_tokens = scratch.d_x.unflatten(0, (-1, config.tokens))[:, config.prefix :]
         scratch.embedded.view(d_tokens.shape).copy_(d_tokens)
-        torch.mm(scratch.embedded, self.network.w_patch.t(), out=scratch.patches)
+        torch.mm(scratch.embedded, self.network.w_patch_t, out=scratch.patches)
         d_images = empty(self.activations.wide, d_tokens.shape[0], *config.image_shape)
         cut = scratch.patches.view(-1, rows, columns, config.channels, p, p).permute(0, 3, 1, 4, 2, 5)
         d_images.view(cut.shape).copy_(cut)

@@ -1,8 +1,8 @@
 """The last block where the head reads r leading rows: queries, MLP and residual for those rows alone, and no keys.
 
 With few queries the products associate the other way, so that keys and values of all rows are never computed:
-Q K^T = (Q W_k^T) xh^T + Q b_k, where Q b_k is the same for every key and drops out of the softmax;
-P V = (P xh) W_v + b_v, since a row of P sums to 1.  Reverse, with U = Q W_k^T, G = d_O W_v^T:
+Q K^T = (Q W_k^T) xh^T, and P V = (P xh) W_v; their biases are folded away (`weights`).
+Reverse, with U = Q W_k^T, G = d_O W_v^T:
 d_P = G xh^T, d_S = softmax pullback of d_P;  d_xh = P^T G + d_S^T U, and d_Q = (d_S xh) W_k for the r rows.
 """
 
@@ -28,18 +28,17 @@ class Saved(NamedTuple):
     hidden: Tensor  # (I, r, M)
 
 
-def by_head(config: Config, p: Block) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return W_q and W_k, b_q, W_v, and b_v: (D, h, dh) twice, (h, dh), (D, h, dh), (h, dh)."""
+def by_head(config: Config, p: Block) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return W_q, W_k, W_v (D, h, dh), and b_q (h, dh)."""
     w_q, w_k, w_v = p.w_qkv.unflatten(1, (3, config.heads, config.head_width)).unbind(1)
-    b_q, _, b_v = p.b_qkv.unflatten(0, (3, config.heads, config.head_width)).unbind(0)
-    return w_q, w_k, b_q, w_v, b_v
+    return w_q, w_k, w_v, p.b_q.unflatten(0, (config.heads, config.head_width))
 
 
 def forward(config: Config, p: Block, x: Tensor) -> tuple[Tensor, Saved]:
     """Return the block's leading rows (I, r, D) and what the reverse needs: x (I, n, D)."""
     import torch
 
-    w_q, w_k, b_q, w_v, b_v = by_head(config, p)
+    w_q, w_k, w_v, b_q = by_head(config, p)
     norm1 = layer_norm.normalise(config.eps, x)
     normed, r = norm1.normalised, config.readout
     query = torch.einsum("ird,dhe->irhe", normed[:, :r], w_q) + b_q
@@ -47,7 +46,7 @@ def forward(config: Config, p: Block, x: Tensor) -> tuple[Tensor, Saved]:
     scores = through_keys.flatten(1, 2) @ normed.transpose(1, 2)
     weights, _ = softmax.forward(scores.unflatten(1, (config.heads, r)))
     mixed = (weights.flatten(1, 2) @ normed).unflatten(1, (config.heads, r))
-    context = torch.einsum("ihrd,dhe->irhe", mixed, w_v) + b_v
+    context = torch.einsum("ihrd,dhe->irhe", mixed, w_v)
     middle = x[:, :r] + (context.flatten(2) @ p.w_o + p.b_o)
     norm2 = layer_norm.normalise(config.eps, middle)
     hidden = norm2.normalised @ p.w_1 + p.b_1
@@ -59,13 +58,13 @@ def pullback(config: Config, p: Block, saved: Saved, d_y: Tensor) -> Tensor:
     """Return d_x (I, c, n, D) for c cotangents of each image, d_y (I, c, r, D)."""
     import torch
 
-    w_q, w_k, _, w_v, _ = by_head(config, p)
+    w_q, w_k, w_v, _ = by_head(config, p)
     heads, (_, count, r, _) = config.heads, d_y.shape
     norm1, norm2 = (layer_norm.Saved(*(t[:, None] for t in norm)) for norm in (saved.norm1, saved.norm2))
     hidden = saved.hidden[:, None].expand(-1, count, -1, -1).contiguous()
-    d_hidden = torch.ops.aten.gelu_backward(d_y @ p.w_2.t(), hidden, approximate=approximate(config))
-    d_y = d_y + layer_norm.pullback(1.0, norm2, d_hidden @ p.w_1.t())
-    d_context = (d_y @ p.w_o.t()).unflatten(3, (heads, -1))
+    d_hidden = torch.ops.aten.gelu_backward(d_y @ p.w_2_t, hidden, approximate=approximate(config))
+    d_y = d_y + layer_norm.pullback(1.0, norm2, d_hidden @ p.w_1_t)
+    d_context = (d_y @ p.w_o_t).unflatten(3, (heads, -1))
     through_values = torch.einsum("icrhe,dhe->ichrd", d_context, w_v)
     normed = saved.norm1.normalised
     d_weights = (through_values.flatten(1, 3) @ normed.transpose(1, 2)).unflatten(1, (count, heads, r))

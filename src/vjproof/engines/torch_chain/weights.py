@@ -4,7 +4,11 @@ y = (g xh + b) W + c = xh (diag(g) W) + (b W + c)      a norm's scale and bias g
 softmax(Q K^T / sqrt dh) = softmax((Q / sqrt dh) K^T)  the scale goes into W_q, b_q; d_Q needs none then
 x + s (y W + c) = x + (y (W diag s) + s c)             LayerScale goes into the dense layer before it
 
-All is folded in float64 and rounded once. The reverse through xh alone needs no g: d_xh = d_y (diag(g) W)^T.
+q (k + 1 b_k^T)^T = q k^T + (q b_k) 1^T                a key's bias adds the same to a whole row, which softmax drops
+P (V + 1 b_v^T) W_o + b_o = P V W_o + (b_v W_o + b_o)  a row of P sums to 1
+
+All is folded in float64 and rounded once. The reverse through xh alone needs no g: d_xh = d_y (diag(g) W)^T; it reads
+the transposes, which stand in memory of their own, since a product of two matrices as they lie is the fastest.
 """
 
 from __future__ import annotations
@@ -20,22 +24,27 @@ Tensor = Any
 
 
 class Block(NamedTuple):
-    """One block; every product is x W + b."""
+    """One block; every product is x W, and `..._t` its transpose."""
 
     w_qkv: Tensor  # (D, 3 D)
-    b_qkv: Tensor  # (3 D,)
+    b_q: Tensor  # (D,)
     w_o: Tensor  # (D, D)
     b_o: Tensor  # (D,)
     w_1: Tensor  # (D, M)
     b_1: Tensor  # (M,)
     w_2: Tensor  # (M, D)
     b_2: Tensor  # (D,)
+    w_qkv_t: Tensor  # (3 D, D)
+    w_o_t: Tensor  # (D, D)
+    w_1_t: Tensor  # (M, D)
+    w_2_t: Tensor  # (D, M)
 
 
 class Network(NamedTuple):
     """The whole network; `short`, a last block that returns leading rows only, and what follows are not rounded low."""
 
     w_patch: Tensor  # (C P P, D)
+    w_patch_t: Tensor  # (D, C P P)
     position: Tensor  # (N, D), with the patch bias
     prefix: Tensor  # (T, D), with its position
     blocks: tuple[Block, ...]
@@ -60,8 +69,10 @@ def fold(config: Config, params: Params, dtype: str) -> Network:
 
     short = has_short_block(config)
     position = np.asarray(params.position, np.float64)
+    w_patch = patch_embed.flat_weight(np.asarray(params.patch_weight))
     return Network(
-        tensor(patch_embed.flat_weight(np.asarray(params.patch_weight)), kind),
+        tensor(w_patch, kind),
+        tensor(w_patch.T, kind),
         tensor(position[config.prefix :] + params.patch_bias),
         tensor(position[: config.prefix] + params.prefix),
         tuple(rounded(block, kind) for block in (double[:-1] if short else double)),
@@ -77,9 +88,11 @@ def folded_block(config: Config, p: BlockParams) -> Block:
     import numpy as np
 
     scale = config.head_width**-0.5
-    w_qkv, b_qkv = np.concatenate([p.w_q * scale, p.w_k, p.w_v], 1), np.concatenate([p.b_q * scale, p.b_k, p.b_v])
     scale1, scale2 = (1.0 if scale is None else scale for scale in (p.scale1, p.scale2))
+    gain, bias = p.norm1_scale[:, None], p.norm1_bias
+    w_qkv = gain * np.concatenate([p.w_q * scale, p.w_k, p.w_v], 1)
+    w_o, w_1, w_2 = p.w_o * scale1, p.norm2_scale[:, None] * p.w_1, p.w_2 * scale2
     return Block(
-        p.norm1_scale[:, None] * w_qkv, p.norm1_bias @ w_qkv + b_qkv, p.w_o * scale1, p.b_o * scale1,
-        p.norm2_scale[:, None] * p.w_1, p.norm2_bias @ p.w_1 + p.b_1, p.w_2 * scale2, p.b_2 * scale2,
+        w_qkv, (bias @ p.w_q + p.b_q) * scale, w_o, (bias @ p.w_v + p.b_v) @ w_o + p.b_o * scale1,
+        w_1, p.norm2_bias @ p.w_1 + p.b_1, w_2, p.b_2 * scale2, w_qkv.T, w_o.T, w_1.T, w_2.T,
     )  # fmt: skip
