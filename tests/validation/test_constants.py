@@ -8,7 +8,7 @@ from vjproof import validate
 
 X = jax.ShapeDtypeStruct((3, 5), jnp.float32)
 WEIGHTS = np.random.default_rng(0).standard_normal((5, 4)).astype(np.float32)
-INVERSE = np.array([[1.0, 2.0, 3.0], [2.0, 5.0, 7.0], [3.0, 7.0, 11.0]], np.float32)  # of another one, of whole numbers
+INVERSE = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 7.0], [0.0, 0.0, 1.0]], np.float32)  # of another one, of whole numbers
 
 
 def test_weights_inside_are_free_in_a_proof():
@@ -21,12 +21,18 @@ def test_weights_inside_are_free_in_a_proof():
     assert "Holds for any numbers in the constant array" in str(answer)
 
 
+def test_a_transposed_constant_is_the_same_array():
+    square = jax.ShapeDtypeStruct((3, 3), jnp.float32)
+    assert validate(lambda x: x @ WEIGHTS, lambda x, d: d @ WEIGHTS.T, X)
+    assert validate(lambda x: x @ INVERSE, lambda x, d: d @ INVERSE.T.copy(), square)
+
+
 def test_other_weights_in_the_gradient_are_refuted():
     answer = validate(lambda x: x @ WEIGHTS, lambda x, d: d @ (WEIGHTS + 1e-3).T, X)
     assert answer.status == "refuted"
     assert answer.counterexample.confirmed
     constants = {name: array for name, array in answer.counterexample.inputs.items() if name.startswith("constant")}
-    assert any(np.array_equal(array, WEIGHTS) for array in constants.values())
+    assert any(np.array_equal(array, weights) for array in constants.values() for weights in (WEIGHTS, WEIGHTS.T))
 
 
 def test_a_constant_of_the_gradient_alone():

@@ -70,9 +70,16 @@ def test_none_stands_for_zeros():
     assert validate_custom_vjp(wrong, *arrays((3,), (3,))).status == "refuted"
 
 
+def with_symbolic_zeros():
+    rule = jax.custom_vjp(lambda x: x)
+    rule.defvjp(lambda x: (x.value, None), lambda _, d: (d,), symbolic_zeros=True)
+    return rule
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
+        (with_symbolic_zeros(), "symbolic_zeros"),
         (jnp.sin, "a jax.custom_vjp function with a rule"),
         (jax.custom_vjp(lambda x: x), "set its rule with defvjp"),
         (ruled(lambda x: x, lambda x: (x, None), lambda _, d: d), "a tuple of 1 cotangents"),

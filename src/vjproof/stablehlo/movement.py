@@ -11,7 +11,7 @@ from vjproof.stablehlo.graph import Graph
 from vjproof.stablehlo.limits import MOST_STATIC
 from vjproof.stablehlo.module_document import FLOATS, Dense
 from vjproof.stablehlo.unfold import Call
-from vjproof.stablehlo.values import Known, Value, number_type
+from vjproof.stablehlo.values import Known, Value, named_array, number_type
 
 
 def constant(call: Call) -> list[Value]:
@@ -26,7 +26,7 @@ def constant(call: Call) -> list[Value]:
     if prod(call.shape) > MOST_STATIC:
         if dense.values.ndim == 0:
             return call.refuse(f"more than {MOST_STATIC} elements")
-        return [call.graph.input(call.unfolding.captured.name(dense.values), call.shape)]
+        return [named_array(call.graph, call.unfolding.captured, dense.values)]
     wide = np.broadcast_to(dense.values, call.shape)
     return [Known(wide.astype(number_type(call.element)), call.element)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from math import prod
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ from vjproof.stablehlo.graph import Graph, Shape
 from vjproof.stablehlo.module_document import FLOATS, TensorType
 
 MOST_PIECES = 2048  # arrays of one number that a known array may be put together from
+MOST_MOVED = 4  # dimensions of a constant array that is compared with its transposes
 FEW = 4  # different numbers in a known array that is still put together, not kept by name
 
 
@@ -91,7 +93,26 @@ def as_node(graph: Graph, captured: Captured, value: Value) -> int:
             return pieces
     if not np.all(np.isfinite(array)):
         return graph.refused("a constant array with infinite entries", value.shape)
-    return graph.input(captured.name(array), value.shape)
+    return named_array(graph, captured, array)
+
+
+def named_array(graph: Graph, captured: Captured, array: Any) -> int:
+    """Return a constant array kept by name; a transpose of one, or one with unit dimensions put in, is that one moved.
+
+    Exporters fold the transpose of a weight: what is proved for any numbers must know both as one array.
+    """
+    import numpy as np
+
+    core = array.reshape([size for size in array.shape if size > 1])
+    kept = tuple(range(core.ndim))
+    orders = [kept] if core.ndim > MOST_MOVED else [
+        order for order in permutations(kept) if [core.shape[k] for k in order] == sorted(core.shape)
+    ]  # fmt: skip
+    views = [np.ascontiguousarray(core.transpose(order), dtype="<f8") for order in orders]
+    best = min(range(len(orders)), key=lambda place: views[place].tobytes()) if len(orders) > 1 else 0
+    one = graph.input(captured.name(views[best]), tuple(views[best].shape))
+    moved = graph.transpose(one, sorted(kept, key=orders[best].__getitem__))
+    return graph.reshape(moved, tuple(array.shape))
 
 
 def _put_together(graph: Graph, array: Any, element: str, left: list[int]) -> int | None:

@@ -30,6 +30,8 @@ def validate_custom_vjp(f: Any, *args: Any) -> Validation:
             "validate_custom_vjp", expected="a jax.custom_vjp function with a rule", got=excerpt(repr(f), 60),
             remedy="set its rule with defvjp",
         )  # fmt: skip
+    if getattr(f, "symbolic_zeros", False):
+        raise VjproofError("validate_custom_vjp", expected="a rule on arrays", got="one with symbolic_zeros=True")
     primal, forward, backward = parts
     fixed = {place % len(args) for place in getattr(f, "nondiff_argnums", ()) if -len(args) <= place < len(args)}
     statics = [args[place] for place in sorted(fixed)]
