@@ -11,6 +11,7 @@ from tests.nets import SHAPES, draw, make_config
 from vjproof import engines
 from vjproof.engines import torch_engine
 from vjproof.engines.torch_chain import buffers
+from vjproof.engines.torch_chain.threads import spread
 from vjproof.engines.torch_engine import TorchEngine
 from vjproof.errors import VjproofError
 
@@ -98,6 +99,17 @@ def test_callers_settings_stay():
     thread.start()
     thread.join()
     assert seen == [before[0]]
+
+
+def test_each_worker_uses_its_share_of_the_cores():
+    cores = torch.get_num_threads()
+
+    def threads_used(_):
+        torch.ones(300, 300) @ torch.ones(300, 300)  # what a thread may use is settled at its first operation
+        return torch.get_num_threads()
+
+    assert spread(threads_used, range(8), 2) == [max(1, cores // 2)] * 8
+    assert spread(threads_used, range(2), 1) == [cores] * 2
 
 
 def test_no_image_gives_no_gradient():

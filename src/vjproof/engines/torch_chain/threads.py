@@ -29,7 +29,11 @@ def _pool(process: int, workers: int, cores: int) -> ThreadPoolExecutor:  # noqa
     """Return `workers` threads whose operations use cores / workers threads each."""
     import torch
 
-    pool = ThreadPoolExecutor(workers, "vjproof", lambda: torch.set_num_threads(max(1, cores // workers)))
+    def settle() -> None:
+        torch.set_num_threads(max(1, cores // workers))
+        torch.get_num_threads()  # a thread that has not asked takes the process's latest setting at its first operation
+
+    pool = ThreadPoolExecutor(workers, "vjproof", settle)
     started = Barrier(workers)
     list(pool.map(lambda _: started.wait(), range(workers)))
     torch.set_num_threads(cores)  # a worker's setting is also the default of threads that the caller starts later
