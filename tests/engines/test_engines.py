@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from tests.nets import make_config
+from tests.nets import draw, make_config
 from vjproof import engines
+from vjproof.engines import jax_engine
 from vjproof.engines.jax_engine import JaxEngine
 from vjproof.errors import VjproofError
 from vjproof.vit.config import Config
@@ -54,6 +55,22 @@ def test_float64_on_jax_does_not_leak():
     images = np.zeros((1, *config.image_shape))
     assert engine.logits(config, engine.prepare(config, params, "float64"), images).dtype == np.float64
     assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == before
+
+
+def test_what_is_compiled_does_not_grow_with_the_depth():
+    import jax
+
+    def lines(depth):
+        config = make_config(depth=depth)
+        params, images, d_logits = draw(config, 1)
+        prepared = JaxEngine().prepare(config, params, "float32")[1]
+        with jax.enable_x64(True):
+            lowered = jax_engine._compiled(jax_engine._logits_and_gradient, config, "float32").lower(
+                prepared, images.astype("float32"), d_logits.astype("float32")
+            )
+        return lowered.as_text().count("\n")
+
+    assert lines(1) < lines(3) == lines(9)
 
 
 KEPT = """

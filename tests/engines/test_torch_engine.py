@@ -10,7 +10,8 @@ from tests.compare import assert_close
 from tests.nets import SHAPES, draw, make_config
 from vjproof import engines
 from vjproof.engines import torch_engine
-from vjproof.engines.torch_engine import TorchEngine, cut
+from vjproof.engines.torch_chain import buffers
+from vjproof.engines.torch_engine import TorchEngine
 from vjproof.errors import VjproofError
 
 CONFIG = make_config(SHAPES[1], depth=3)
@@ -21,18 +22,6 @@ def gradient(config, images, d_logits, params, dtype="float64", prepared=None):
     prepared = prepared or engine.prepare(config, params, dtype)
     kind = engines.storage(dtype)
     return engine.logits_and_gradient(config, prepared, images.astype(kind), d_logits.astype(kind))[1]
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 9, 31, 32])
-@pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("most", [1, 4])
-def test_slices_cover_the_batch_once(count, workers, most):
-    pieces = list(cut(count, workers, most))
-    assert [i for piece in pieces for i in range(count)[piece]] == list(range(count))
-    sizes = [piece.stop - piece.start for piece in pieces]
-    assert max(sizes) <= most
-    assert min(sizes) >= max(sizes) - 1
-    assert len(pieces) >= min(count, workers)
 
 
 def test_tiles_change_no_result(monkeypatch):
@@ -54,6 +43,18 @@ def test_weights_that_are_computed_again_change_no_result(monkeypatch, pooling):
     engine = TorchEngine()
     rows = engine.jacobian(config, engine.prepare(config, params, "float64"), images, np.stack([d_logits] * 5, 1))
     assert_close(rows[:, 3], kept, 1e-13)
+
+
+@pytest.mark.parametrize("keep", [0, 2**28])
+def test_one_head_at_a_time_changes_no_result(monkeypatch, keep):
+    params, images, d_logits = draw(CONFIG, 5)
+    together = gradient(CONFIG, images, d_logits, params)
+    monkeypatch.setattr(torch_engine, "KEEP", keep)
+    monkeypatch.setattr(buffers, "CACHE", 0)
+    assert_close(gradient(CONFIG, images, d_logits, params), together, 1e-13)
+    engine = TorchEngine()
+    rows = engine.jacobian(CONFIG, engine.prepare(CONFIG, params, "float64"), images, np.stack([d_logits] * 5, 1))
+    assert_close(rows[:, 3], together, 1e-13)
 
 
 @pytest.mark.parametrize("dtype", engines.DTYPES)

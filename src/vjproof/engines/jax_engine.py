@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from vjproof.engines import scanned
 from vjproof.engines.mixed import MixedArray, bare
+from vjproof.engines.pieces import images_together, in_pieces
 from vjproof.vit import model
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
@@ -50,6 +51,10 @@ class JaxEngine:
 
     def jacobian(self, config: Config, prepared: tuple[str, Params], images: Array, d_logits: Array) -> Array:
         """Return input gradients (B, T, C, H, W) for T cotangents of each image, d_logits (B, T, K)."""
+        together = max(1, images_together(config, prepared[0]) // 2)  # of cotangents, which run beside, there are many
+        return in_pieces(partial(self._rows, config, prepared), together, images, d_logits)
+
+    def _rows(self, config: Config, prepared: tuple[str, Params], images: Array, d_logits: Array) -> Array:
         import numpy as np
 
         dtype, params = prepared
@@ -57,7 +62,7 @@ class JaxEngine:
         together = min(ROWS, count)
         with _precision():
             saved = _compiled(_saved, config, dtype)(params, images)
-            pull = _compiled(_rows, config, dtype)
+            pull = _compiled(_rows_of, config, dtype)
             parts = []
             for start in range(0, count, together):
                 part = d_logits[:, start : start + together]
@@ -71,8 +76,12 @@ class JaxEngine:
         import numpy as np
 
         dtype, params = prepared
-        with _precision():
+
+        def one_piece(*arrays: Array) -> Any:
             return jax.tree.map(np.asarray, _compiled(function, config, dtype)(params, *arrays))
+
+        with _precision():
+            return in_pieces(one_piece, images_together(config, dtype), *arrays)
 
 
 def _logits(config: Config, params: Params, images: Array) -> Array:
@@ -88,7 +97,7 @@ def _saved(config: Config, params: Params, images: Array) -> model.Saved:
     return model.forward(config, params, images, scanned)[1]
 
 
-def _rows(config: Config, params: Params, saved: model.Saved, d_logits: Array) -> Array:
+def _rows_of(config: Config, params: Params, saved: model.Saved, d_logits: Array) -> Array:
     import jax
 
     return jax.vmap(model.pullback(config, params, saved, scanned).apply, 1, 1)(d_logits)

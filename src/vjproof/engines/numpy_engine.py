@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vjproof.engines.mixed import MixedArray, bare
+from vjproof.engines.pieces import images_together, in_pieces
 from vjproof.layers.linear_map import LinearMap
 from vjproof.vit import model
 from vjproof.vit.config import Config
@@ -25,21 +26,33 @@ class NumpyEngine:
 
     def logits(self, config: Config, prepared: tuple[str, Params], images: Array) -> Array:
         """Return logits (B, K) for images (B, C, H, W)."""
-        return bare(model.logits(config, *_arrays(*prepared, images)))
+
+        def one_piece(images: Array) -> Array:
+            return bare(model.logits(config, *_arrays(*prepared, images)))
+
+        return in_pieces(one_piece, images_together(config, prepared[0]), images)
 
     def logits_and_gradient(
         self, config: Config, prepared: tuple[str, Params], images: Array, d_logits: Array
     ) -> tuple[Array, Array]:
         """Return logits (B, K) and the input gradient (B, C, H, W) for d_logits (B, K)."""
-        values, gradient = model.logits_and_gradient(config, *_arrays(*prepared, images, d_logits))
-        return bare(values), bare(gradient)
+
+        def one_piece(*arrays: Array) -> tuple[Array, Array]:
+            values, gradient = model.logits_and_gradient(config, *_arrays(*prepared, *arrays))
+            return bare(values), bare(gradient)
+
+        values, gradient = in_pieces(one_piece, images_together(config, prepared[0]), images, d_logits)
+        return values, gradient
 
     def jacobian(self, config: Config, prepared: tuple[str, Params], images: Array, d_logits: Array) -> Array:
         """Return input gradients (B, T, C, H, W) for T cotangents of each image, d_logits (B, T, K)."""
         import numpy as np
 
-        back = pullback(config, prepared, images)
-        return np.stack([back(d_logits[:, place]) for place in range(d_logits.shape[1])], axis=1)
+        def one_piece(images: Array, d_logits: Array) -> Array:
+            back = pullback(config, prepared, images)
+            return np.stack([back(d_logits[:, place]) for place in range(d_logits.shape[1])], axis=1)
+
+        return in_pieces(one_piece, images_together(config, prepared[0]), images, d_logits)
 
 
 def pullback(config: Config, prepared: tuple[str, Params], images: Array) -> LinearMap:

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from vjproof.engines.pieces import cut
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
 
 TILE = 4  # images that share one matrix product: enough rows to run at full speed, few enough to stay in the cache
-KEEP = 2**26  # bytes per image up to which attention weights are saved; above, the reverse computes them again
+KEEP = 2**28  # bytes per image up to which attention weights are saved; above, the reverse computes them again
 MEMORY = 2**30  # bytes that the tiles in flight may take together; one image is always allowed
 
 
@@ -133,14 +134,6 @@ def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Ar
                 return tile.pullback(scratch, d_values[None, place])[0].numpy()
 
         return np.concatenate(spread(work, places, workers))
-
-
-def cut(count: int, workers: int, most: int) -> Iterator[slice]:
-    """Yield slices of range(count): nearly equal, at most `most` long, as many for each worker where that can be."""
-    pieces = -(-count // max(1, most))
-    pieces = min(count, -(-pieces // workers) * workers)
-    for piece in range(pieces):
-        yield slice(count * piece // pieces, count * (piece + 1) // pieces)
 
 
 def _keep(config: Config, prepared: Prepared) -> bool:

@@ -24,10 +24,10 @@ def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations, out: 
     normalise(config.eps, b, saved.x, saved.mean, saved.reciprocal)
     torch.mm(normed, p.w_qkv, out=saved.qkv)
     saved.query.add_(p.b_q)
-    for image, (query, key, value) in enumerate(saved.heads):
-        weights = b.scores if saved.weights is None else saved.weights[image]
-        attention_weights(query, key, weights)
-        torch.bmm(weights, value, out=b.merged_heads[image])
+    for parts, outputs in zip(saved.parts, b.merged_parts, strict=False):
+        for (query, key, value, kept), output in zip(parts, outputs, strict=True):
+            weights = attention_weights(query, key, b.scores if kept is None else kept)
+            torch.bmm(weights, value, out=output)
     add_dense(b, saved.x, merged, p.w_o, p.b_o, saved.x2)
     normalise(config.eps, b, saved.x2, saved.mean2, saved.reciprocal2)
     torch.mm(normed, p.w_1, out=saved.hidden)  # a bias inside the product costs more than a pass of its own
@@ -46,19 +46,17 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
     torch.mm(b.active, p.w_1_t, out=b.normed)
     add_norm_pullback(config, b, saved.x2, saved.mean2, saved.reciprocal2)
     torch.mm(lower(b, b.d_x), p.w_o_t, out=b.merged)
-    for slot, (d_query, d_key, d_value) in enumerate(b.d_heads):
-        image = slot // b.cotangents
-        query, key, value = saved.heads[image]
-        d_o, d_scores = b.merged_heads[slot], b.d_scores
-        if saved.weights is not None:
-            weights = saved.weights[image]
-        elif slot % b.cotangents == 0:
-            weights = attention_weights(query, key, b.scores)
-        torch.bmm(weights.transpose(1, 2), d_o, out=d_value)
-        torch.bmm(d_o, value.transpose(1, 2), out=d_scores)
-        torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
-        torch.bmm(d_scores, key, out=d_query)
-        torch.bmm(d_scores.transpose(1, 2), query, out=d_key)
+    for image, parts in enumerate(saved.parts):
+        for place, (query, key, value, kept) in enumerate(parts):
+            weights = attention_weights(query, key, b.scores) if kept is None else kept
+            for slot in range(image * b.cotangents, (image + 1) * b.cotangents):
+                d_query, d_key, d_value = b.d_parts[slot][place]
+                d_o, d_scores = b.merged_parts[slot][place], b.d_scores
+                torch.bmm(weights.transpose(1, 2), d_o, out=d_value)
+                torch.bmm(d_o, value.transpose(1, 2), out=d_scores)
+                torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
+                torch.bmm(d_scores, key, out=d_query)
+                torch.bmm(d_scores.transpose(1, 2), query, out=d_key)
     torch.mm(b.d_qkv, p.w_qkv_t, out=b.normed)
     add_norm_pullback(config, b, saved.x, saved.mean, saved.reciprocal)
 
@@ -118,10 +116,10 @@ def pairs(b: Scratch, saved: Tensor, d_one: Tensor, *others: Tensor) -> list[tup
     tensors = (saved, d_one, *others)
     if b.cotangents == 1:
         return [tensors]
-    n = d_one.shape[0] // len(b.d_heads)
+    n = d_one.shape[0] // len(b.d_parts)
 
     def of_slot(tensor: Tensor, slot: int) -> Tensor:
         place = slot // b.cotangents if tensor.shape[0] == saved.shape[0] else slot
         return tensor[place * n : (place + 1) * n]
 
-    return [tuple(of_slot(tensor, slot) for tensor in tensors) for slot in range(len(b.d_heads))]
+    return [tuple(of_slot(tensor, slot) for tensor in tensors) for slot in range(len(b.d_parts))]

@@ -11,11 +11,14 @@ from typing import Any
 from vjproof.vit.config import Config
 
 Tensor = Any
+CACHE = 2**21  # bytes of scores that attention may work on at a time
 
 
 class BlockActivations:
     """What one block saves: its input x and the middle x2 with their norms' statistics, the projections, the
-    attention weights P unless they are computed again, and the MLP's hidden input; `heads` views the projections.
+    attention weights P unless they are computed again, and the MLP's hidden input.
+
+    `parts` views the projections and weights of each image, a group of heads at a time.
     """
 
     def __init__(self, config: Config, images: int, kind: Any, wide: Any, keep: bool) -> None:
@@ -24,10 +27,17 @@ class BlockActivations:
         self.x, self.x2 = (empty(wide, rows, d) for _ in range(2))
         self.mean, self.reciprocal, self.mean2, self.reciprocal2 = (empty(wide, rows, 1) for _ in range(4))
         self.qkv = empty(kind, rows, 3 * d)
-        self.weights = empty(kind, images, config.heads, n, n) if keep else None
-        self.hidden = empty(kind, rows, config.mlp)
         self.query = self.qkv[:, :d]
-        self.heads = [qkv_heads(part, config.heads) for part in self.qkv.split(n)]
+        self.hidden = empty(kind, rows, config.mlp)
+        group = heads_together(config, kind.itemsize)
+        weights = empty(kind, images, config.heads, n, n).split(group, 1) if keep else ()
+        self.parts = [
+            [
+                (*views, weights[place][image] if keep else None)
+                for place, views in enumerate(qkv_heads(projections, config.heads, group))
+            ]
+            for image, projections in enumerate(self.qkv.split(n))
+        ]
 
 
 class Activations:
@@ -55,9 +65,10 @@ class Scratch:
         self.active = empty(kind, rows, config.mlp)
         self.d_x = empty(wide, rows, d)
         self.d_qkv = empty(kind, rows, 3 * d)
-        self.scores, self.d_scores = (empty(kind, config.heads, n, n) for _ in range(2))
-        self.merged_heads = [heads_of(part, config.heads) for part in self.merged.split(n)]
-        self.d_heads = [qkv_heads(part, config.heads) for part in self.d_qkv.split(n)]
+        group = heads_together(config, kind.itemsize)
+        self.scores, self.d_scores = (empty(kind, group, n, n) for _ in range(2))
+        self.merged_parts = [heads_of(rows, config.heads).split(group) for rows in self.merged.split(n)]
+        self.d_parts = [qkv_heads(rows, config.heads, group) for rows in self.d_qkv.split(n)]
 
 
 def empty(dtype: Any, *shape: int) -> Tensor:
@@ -77,10 +88,15 @@ def heads_of(rows: Tensor, heads: int) -> Tensor:
     return rows.unflatten(1, (heads, -1)).transpose(0, 1)
 
 
-def qkv_heads(qkv: Tensor, heads: int) -> tuple[Tensor, Tensor, Tensor]:
-    """View one image's projections (n, 3 D) as queries, keys and values, (h, n, dh) each."""
-    query, key, value = (heads_of(part, heads) for part in qkv.chunk(3, dim=1))
-    return query, key, value
+def qkv_heads(qkv: Tensor, heads: int, group: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """View one image's projections (n, 3 D) as queries, keys and values, (group, n, dh) each, for groups of heads."""
+    query, key, value = (heads_of(part, heads).split(group) for part in qkv.chunk(3, dim=1))
+    return list(zip(query, key, value, strict=True))
+
+
+def heads_together(config: Config, size: int) -> int:
+    """Return how many heads attention takes at a time: all, or one where all scores would not stay in the cache."""
+    return config.heads if config.heads * config.tokens**2 * size <= CACHE else 1
 
 
 def weight_bytes(config: Config, size: int) -> int:
