@@ -60,12 +60,14 @@ def results(text):
 
 
 def gap(left, right):
-    """Return the largest relative difference of two lists of arrays, nan where one is not finite.
+    """Return the largest relative difference of two lists of arrays, nan where the second is not finite.
 
     An array far smaller than the others counts as if it were not: the gradient of a key's bias is 0 up to rounding.
     """
     if any(a.shape != b.shape for a, b in zip(left, right, strict=True)):
         return np.inf
+    if not all(np.isfinite(b).all() for b in right):
+        return np.nan
     least = 1e-3 * max(float(np.linalg.norm(a)) for a in left)
     return max(
         float(np.linalg.norm(a - b)) / max(least, float(np.linalg.norm(a))) for a, b in zip(left, right, strict=True)
