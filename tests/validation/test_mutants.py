@@ -21,7 +21,7 @@ def test_mutants_of_rules_are_not_proved():
     counts = table(CASES)
     total = statuses(counts)
     assert total["refuted"] >= LEAST
-    assert total["not proved"] <= 0.05 * total["refuted"]  # undefined nearly everywhere
+    assert total["not proved"] <= 0.03 * total["refuted"]  # undefined nearly everywhere
     refuted = {kind for kind, status in counts if status == "refuted"}
     assert {"operands swapped", "dropped add", "literal by some ulps", "sign", "dimension numbers"} <= refuted
 
@@ -44,5 +44,5 @@ def test_mutants_of_a_network_are_not_proved():
     counts = table(["network"])
     total = statuses(counts)
     assert total["refuted"] >= 2 * LEAST
-    assert total["not proved"] <= 0.05 * total["refuted"]
+    assert total["not proved"] <= 0.03 * total["refuted"]
     assert {"slice start", "dimension numbers"} <= {kind for kind, status in counts if status == "refuted"}
