@@ -99,5 +99,6 @@ def table(names, every=1):
             assert not change <= SAME / 1000 or "ulps" in mutant.kind, f"a false counterexample: {where}"
         else:
             assert not change > OTHER, f"not refuted: {where}"
-        counts[mutant.kind, found.status] += 1
+        undefined = np.isnan(change) and found.status == "not proved"
+        counts[mutant.kind, "undefined" if undefined else found.status] += 1
     return counts
