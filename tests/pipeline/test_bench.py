@@ -23,7 +23,7 @@ def figures(plan, part, folder, tell):
         return {"batch": int(part.split()[2]), "seconds": seconds, "first": dict.fromkeys(seconds, 0.5),
                 "failed": {"jax.vjp float32": "it is asleep"}, "load": [0.1, 0.2]}  # fmt: skip
     if kind == "probes":
-        memory = {"batch": 2, "loaded": 2**20, "cold": 2.0, "error": 1e-6, "start": 1.0, "first": 1.0}
+        memory = {"batch": 32, "loaded": 2**20, "cold": 2.0, "error": 1e-6, "start": 1.0, "first": 1.0}
         return {OURS: {**memory, "peak": 3 * 2**20}, PEER: {**memory, "peak": 6 * 2**20}, "x": {"failed": "no"}}
     if kind == "cotangents":
         return {"count": 5, "seconds": {OURS: [0.1, 0.1], PEER: [0.3, 0.3]}, "failed": {}, "load": [0.1, 0.1]}

@@ -17,6 +17,7 @@ GOALS = {  # ViT-Tiny at each batch
     "bfloat16 / best bfloat16 peer": 0.55,
     "bfloat16 / best float32 peer": 0.30,
 }
+MEMORY_BATCH = 32
 MEMORY_GOAL, ROWS_GOAL, WARM_GOAL, COLD_GOAL = 0.6, 3.0, 5.0, 12.0
 MIB = 2**20
 
@@ -100,9 +101,11 @@ def goals(record: Mapping[str, Any]) -> list[str]:
         for name, limit in GOALS.items() if group else ():
             row(f"{name}, batch {batch}", limit, summarise(group)["ratios"][name])
     probes = parts.get("tiny probes", {})
-    ours, peer = (probes.get(name, {}).get("peak") for name in ("vjproof torch float32", "torch autograd float32"))
-    if ours and peer:
-        row("peak memory / torch autograd's, float32, largest batch", MEMORY_GOAL, ours / peer)
+    for dtype in ("float32", "bfloat16"):
+        ours, peer = (probes.get(f"{name} {dtype}", {}) for name in ("vjproof torch", "torch autograd"))
+        if min(ours.get("batch", 0), peer.get("batch", 0)) >= MEMORY_BATCH:
+            what = f"peak memory / torch autograd's, {dtype}, batch {ours['batch']}"
+            row(what, MEMORY_GOAL, ours["peak"] / peer["peak"])
     count = parts.get("tiny cotangents", {}).get("count", 0)
     single = parts.get("tiny batch 1", {}).get("seconds", {})
     many = parts.get("tiny cotangents", {}).get("seconds", {})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from vjproof.engines.torch_chain.buffers import BlockActivations, Scratch
+from vjproof.engines.torch_chain.matrix import Matrix
 from vjproof.engines.torch_chain.weights import Block
 from vjproof.vit.config import Config
 
@@ -22,16 +23,14 @@ def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations, out: 
     rows = saved.x.shape[0]
     normed, merged, active = b.normed[:rows], b.merged[:rows], b.active[:rows]
     normalise(config.eps, b, saved.x, saved.mean, saved.reciprocal)
-    torch.mm(normed, p.w_qkv, out=saved.qkv)
-    saved.query.add_(p.b_q)
+    torch.add(p.w_qkv.times(normed, saved.qkv), p.b_qkv, out=saved.qkv)  # cheaper than a bias inside the product
     for parts, outputs in zip(saved.parts, b.merged_parts, strict=False):
         for (query, key, value, kept), output in zip(parts, outputs, strict=True):
             weights = attention_weights(query, key, b.scores if kept is None else kept)
             torch.bmm(weights, value, out=output)
     add_dense(b, saved.x, merged, p.w_o, p.b_o, saved.x2)
     normalise(config.eps, b, saved.x2, saved.mean2, saved.reciprocal2)
-    torch.mm(normed, p.w_1, out=saved.hidden)  # a bias inside the product costs more than a pass of its own
-    saved.hidden.add_(p.b_1)
+    torch.add(p.w_1.times(normed, saved.hidden), p.b_1, out=saved.hidden)
     torch.ops.aten.gelu.out(saved.hidden, approximate=approximate(config), out=active)
     add_dense(b, saved.x2, active, p.w_2, p.b_2, out)
 
@@ -40,12 +39,14 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
     """Replace `b.d_x` (slots * n, D), the cotangent of the block's output, by that of its input."""
     import torch
 
-    torch.mm(lower(b, b.d_x), p.w_2_t, out=b.active)
-    for hidden, d_active in pairs(b, saved.hidden, b.active):
-        torch.ops.aten.gelu_backward.grad_input(d_active, hidden, approximate=approximate(config), grad_input=d_active)
-    torch.mm(b.active, p.w_1_t, out=b.normed)
-    add_norm_pullback(config, b, saved.x2, saved.mean2, saved.reciprocal2)
-    torch.mm(lower(b, b.d_x), p.w_o_t, out=b.merged)
+    d_active = p.w_2_t.times(lower(b, b.d_x), b.active)
+    for hidden, d_rows in pairs(b, saved.hidden, d_active):
+        torch.ops.aten.gelu_backward.grad_input(d_rows, hidden, approximate=approximate(config), grad_input=d_rows)
+    d_normed = p.w_1_t.times(d_active, b.normed)
+    add_norm_pullback(config, b, d_normed, saved.x2, saved.mean2, saved.reciprocal2)
+    d_merged = p.w_o_t.times(lower(b, b.d_x), b.merged)
+    if d_merged is not b.merged:
+        b.merged.copy_(d_merged)
     for image, parts in enumerate(saved.parts):
         for place, (query, key, value, kept) in enumerate(parts):
             weights = attention_weights(query, key, b.scores) if kept is None else kept
@@ -57,8 +58,8 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
                 torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
                 torch.bmm(d_scores, key, out=d_query)
                 torch.bmm(d_scores.transpose(1, 2), query, out=d_key)
-    torch.mm(b.d_qkv, p.w_qkv_t, out=b.normed)
-    add_norm_pullback(config, b, saved.x, saved.mean, saved.reciprocal)
+    d_normed = p.w_qkv_t.times(b.d_qkv, b.normed)
+    add_norm_pullback(config, b, d_normed, saved.x, saved.mean, saved.reciprocal)
 
 
 def approximate(config: Config) -> str:
@@ -85,19 +86,21 @@ def normalise(eps: float, b: Scratch, x: Tensor, mean: Tensor, reciprocal: Tenso
         b.normed[:rows].copy_(wide)
 
 
-def add_dense(b: Scratch, x: Tensor, y: Tensor, weight: Tensor, bias: Tensor, out: Tensor) -> None:
+def add_dense(b: Scratch, x: Tensor, y: Tensor, weight: Matrix, bias: Tensor, out: Tensor) -> None:
     """Compute x + y W + c into `out`: x and out (rows, D) wide, y of the products' dtype."""
     import torch
 
-    dense = torch.mm(y, weight, out=b.normed[: x.shape[0]])
+    dense = weight.times(y, b.normed[: x.shape[0]])
     torch.add(x, bias, out=out).add_(dense)
 
 
-def add_norm_pullback(config: Config, b: Scratch, x: Tensor, mean: Tensor, reciprocal: Tensor) -> None:
-    """Add to `b.d_x` the norm's reverse of `b.normed`, the cotangent of xh, at the saved input x (rows, D)."""
+def add_norm_pullback(
+    config: Config, b: Scratch, d_normed: Tensor, x: Tensor, mean: Tensor, reciprocal: Tensor
+) -> None:
+    """Add to `b.d_x` the norm's reverse of the cotangent of xh (slots * n, D) at the saved input x (rows, D)."""
     import torch
 
-    d_normed = b.normed if not b.low else b.normed_wide.copy_(b.normed)
+    d_normed = b.normed_wide.copy_(d_normed) if b.low else d_normed
     backward = torch.ops.aten.native_layer_norm_backward
     for entry, d_entry, d_x, mu, r in pairs(b, x, d_normed, b.d_x, mean, reciprocal):
         d_x.add_(backward(d_entry, entry, (config.hidden,), mu, r, None, None, (True, False, False))[0])

@@ -27,7 +27,6 @@ class BlockActivations:
         self.x, self.x2 = (empty(wide, rows, d) for _ in range(2))
         self.mean, self.reciprocal, self.mean2, self.reciprocal2 = (empty(wide, rows, 1) for _ in range(4))
         self.qkv = empty(kind, rows, 3 * d)
-        self.query = self.qkv[:, :d]
         self.hidden = empty(kind, rows, config.mlp)
         group = heads_together(config, kind.itemsize)
         weights = empty(kind, images, config.heads, n, n).split(group, 1) if keep else ()

@@ -44,7 +44,7 @@ class Tile:
         patches = scratch.patches[: count * config.patches]
         cut = images.view(count, config.channels, rows, p, columns, p).permute(0, 2, 4, 1, 3, 5)
         patches.view(cut.shape).copy_(cut)
-        embedded = torch.mm(patches, self.network.w_patch, out=scratch.embedded[: patches.shape[0]])
+        embedded = self.network.w_patch.times(patches, scratch.embedded[: patches.shape[0]])
         tokens: Tensor = self.activations.blocks[0].x if self.activations.blocks else self.activations.out
         by_image = tokens.unflatten(0, (count, config.tokens))
         by_image[:, : config.prefix] = self.network.prefix
@@ -79,14 +79,12 @@ class Tile:
 
     def _unembed(self, scratch: Scratch) -> Tensor:
         """Return the images' cotangents (I * c, C, H, W) for the tokens', `scratch.d_x`."""
-        import torch
-
         config = self.config
         (rows, columns), p = config.grid, config.patch
         d_tokens = scratch.d_x.unflatten(0, (-1, config.tokens))[:, config.prefix :]
         scratch.embedded.view(d_tokens.shape).copy_(d_tokens)
-        torch.mm(scratch.embedded, self.network.w_patch_t, out=scratch.patches)
+        d_patches = self.network.w_patch_t.times(scratch.embedded, scratch.patches)
         d_images = empty(self.activations.wide, d_tokens.shape[0], *config.image_shape)
-        cut = scratch.patches.view(-1, rows, columns, config.channels, p, p).permute(0, 3, 1, 4, 2, 5)
+        cut = d_patches.view(-1, rows, columns, config.channels, p, p).permute(0, 3, 1, 4, 2, 5)
         d_images.view(cut.shape).copy_(cut)
         return d_images

@@ -31,7 +31,7 @@ class Saved(NamedTuple):
 def by_head(config: Config, p: Block) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return W_q, W_k, W_v (D, h, dh), and b_q (h, dh)."""
     w_q, w_k, w_v = p.w_qkv.unflatten(1, (3, config.heads, config.head_width)).unbind(1)
-    return w_q, w_k, w_v, p.b_q.unflatten(0, (config.heads, config.head_width))
+    return w_q, w_k, w_v, p.b_qkv[: config.hidden].unflatten(0, (config.heads, -1))
 
 
 def forward(config: Config, p: Block, x: Tensor) -> tuple[Tensor, Saved]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from vjproof.engines.torch_chain.buffers import has_short_block
+from vjproof.engines.torch_chain.matrix import Matrix, matrix
 from vjproof.layers import patch_embed
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, BlockParams, Params
@@ -24,27 +25,27 @@ Tensor = Any
 
 
 class Block(NamedTuple):
-    """One block; every product is x W, and `..._t` its transpose."""
+    """One block; every product is x W, and `..._t` its transpose. A short block holds tensors in place of matrices."""
 
-    w_qkv: Tensor  # (D, 3 D)
-    b_q: Tensor  # (D,)
-    w_o: Tensor  # (D, D)
+    w_qkv: Any  # (D, 3 D)
+    b_qkv: Tensor  # (3 D,), zero for keys and values
+    w_o: Any  # (D, D)
     b_o: Tensor  # (D,)
-    w_1: Tensor  # (D, M)
+    w_1: Any  # (D, M)
     b_1: Tensor  # (M,)
-    w_2: Tensor  # (M, D)
+    w_2: Any  # (M, D)
     b_2: Tensor  # (D,)
-    w_qkv_t: Tensor  # (3 D, D)
-    w_o_t: Tensor  # (D, D)
-    w_1_t: Tensor  # (M, D)
-    w_2_t: Tensor  # (D, M)
+    w_qkv_t: Any  # (3 D, D)
+    w_o_t: Any  # (D, D)
+    w_1_t: Any  # (M, D)
+    w_2_t: Any  # (D, M)
 
 
 class Network(NamedTuple):
     """The whole network; `short`, a last block that returns leading rows only, and what follows are not rounded low."""
 
-    w_patch: Tensor  # (C P P, D)
-    w_patch_t: Tensor  # (D, C P P)
+    w_patch: Matrix  # (C P P, D)
+    w_patch_t: Matrix  # (D, C P P)
     position: Tensor  # (N, D), with the patch bias
     prefix: Tensor  # (T, D), with its position
     blocks: tuple[Block, ...]
@@ -59,24 +60,27 @@ def fold(config: Config, params: Params, dtype: str) -> Network:
 
     kind = getattr(torch, dtype)
     wide = torch.float32 if dtype == "bfloat16" else kind
-    double = [BlockParams(*(None if t is None else np.asarray(t, np.float64) for t in b)) for b in params.blocks]
 
     def tensor(array: Array, to: Any = wide) -> Tensor:
         return torch.from_numpy(np.array(array, np.float64, order="C")).to(to)
 
-    def rounded(block: BlockParams, to: Any) -> Block:
-        return Block(*(tensor(array, to) for array in folded_block(config, block)))
+    def double(block: BlockParams) -> Block:
+        exact = BlockParams(*(None if array is None else np.asarray(array, np.float64) for array in block))
+        return folded_block(config, exact)
+
+    def full(block: BlockParams) -> Block:
+        return Block(*(matrix(tensor(a, kind)) if a.ndim == 2 else tensor(a, kind) for a in double(block)))
 
     short = has_short_block(config)
     position = np.asarray(params.position, np.float64)
     w_patch = patch_embed.flat_weight(np.asarray(params.patch_weight))
     return Network(
-        tensor(w_patch, kind),
-        tensor(w_patch.T, kind),
+        matrix(tensor(w_patch, kind)),
+        matrix(tensor(w_patch.T, kind)),
         tensor(position[config.prefix :] + params.patch_bias),
         tensor(position[: config.prefix] + params.prefix),
-        tuple(rounded(block, kind) for block in (double[:-1] if short else double)),
-        rounded(double[-1], wide) if short else None,
+        tuple(full(block) for block in (params.blocks[:-1] if short else params.blocks)),
+        Block(*(tensor(a) for a in double(params.blocks[-1]))) if short else None,
         Params(
             *(() if name == "blocks" else tensor(value) for name, value in zip(params._fields, params, strict=True))
         ),
@@ -92,7 +96,9 @@ def folded_block(config: Config, p: BlockParams) -> Block:
     gain, bias = p.norm1_scale[:, None], p.norm1_bias
     w_qkv = gain * np.concatenate([p.w_q * scale, p.w_k, p.w_v], 1)
     w_o, w_1, w_2 = p.w_o * scale1, p.norm2_scale[:, None] * p.w_1, p.w_2 * scale2
+    b_qkv = np.zeros(w_qkv.shape[1])
+    b_qkv[: config.hidden] = (bias @ p.w_q + p.b_q) * scale
     return Block(
-        w_qkv, (bias @ p.w_q + p.b_q) * scale, w_o, (bias @ p.w_v + p.b_v) @ w_o + p.b_o * scale1,
+        w_qkv, b_qkv, w_o, (bias @ p.w_v + p.b_v) @ w_o + p.b_o * scale1,
         w_1, p.norm2_bias @ p.w_1 + p.b_1, w_2, p.b_2 * scale2, w_qkv.T, w_o.T, w_1.T, w_2.T,
     )  # fmt: skip
