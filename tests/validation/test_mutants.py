@@ -21,7 +21,8 @@ def test_mutants_of_rules_are_not_proved():
     counts = table(CASES)
     total = statuses(counts)
     assert total["refuted"] >= LEAST
-    assert total["not proved"] <= 0.03 * total["refuted"]  # undefined nearly everywhere
+    assert total["not proved"] <= 0.01 * total["refuted"]
+    assert total["undefined"] <= 0.1 * total["refuted"]
     refuted = {kind for kind, status in counts if status == "refuted"}
     assert {"operands swapped", "dropped add", "literal by some ulps", "sign", "dimension numbers"} <= refuted
 
@@ -43,6 +44,7 @@ def test_a_few_mutants_of_a_network():
 def test_mutants_of_a_network_are_not_proved():
     counts = table(["network"])
     total = statuses(counts)
-    assert total["refuted"] >= 2 * LEAST
-    assert total["not proved"] <= 0.03 * total["refuted"]
+    assert total["refuted"] >= LEAST
+    assert total["not proved"] <= 0.01 * total["refuted"]
+    assert total["undefined"] <= 0.1 * total["refuted"]
     assert {"slice start", "dimension numbers"} <= {kind for kind, status in counts if status == "refuted"}
