@@ -32,6 +32,12 @@ def test_a_group_is_summed_up_per_image():
     assert told["ratios"]["float32 / its products"] == pytest.approx(1.25)
 
 
+def test_our_export_in_another_runtime_counts_against_our_engines():
+    told = summarise({"batch": 1, "seconds": {**SECONDS, "onnxruntime float32": [0.5, 5.0, 0.5]}})
+    assert told["best"]["ours float32"] == "vjproof torch float32"
+    assert told["ratios"]["float32 / best float32 peer"] == pytest.approx(2)
+
+
 def test_rounds_that_do_not_pair_are_not_compared():
     with pytest.raises(ValueError, match="shorter"):
         ratio({"a": [1.0, 2.0], "b": [1.0]}, "a", "b")

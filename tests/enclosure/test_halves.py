@@ -5,26 +5,18 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.program.test_random import INPUTS, NAMES, next_step
+from tests.program.test_random import begin, next_step
 from vjproof.enclosure import partner
 from vjproof.enclosure.evaluate import evaluate
 from vjproof.enclosure.halves import Cut, bounds, sliced
-from vjproof.program.recorder import Tape
 
 # a run starts a process, so that making an example smaller would take minutes
 QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "phases": [Phase.generate]}
 
 
 def check_random_program(data, swaps):
-    tape = Tape()
-    pool = [tape.input(name, shape) for name, shape in INPUTS.items()]
-    sizes = dict(zip(NAMES, data.draw(st.permutations([1, 2, 3, 5])), strict=True))
-    generator = np.random.default_rng(data.draw(st.integers(0, 99)))
-
-    def count(size):
-        return eval(repr(size), dict(sizes))
-
-    inputs = {x.name: generator.standard_normal([count(size) for size in x.shape]) for x in pool}
+    tape, pool, _sizes, count, numbers = begin(data)
+    inputs = {x.name: number for x, number in zip(pool, numbers, strict=True)}
     # products come first, since they are what starts a cut
     pool.append(tape.namespace.matmul(pool[1], tape.namespace.matrix_transpose(pool[1])) @ pool[0])
     pool.append(pool[3] * (tape.namespace.matmul(tape.namespace.matrix_transpose(pool[1]), pool[0])))

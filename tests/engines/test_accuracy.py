@@ -27,42 +27,37 @@ def run(engine, config, dtype, images, d_logits, params):
     return results
 
 
+def check(engine, config, batch, dtype):
+    """Compare an engine's logits and gradient with the chain's."""
+    params, images, d_logits = draw(config, batch)
+    want = model.logits_and_gradient(config, params, images, d_logits)
+    for ours, reference in zip(run(engine, config, dtype, images, d_logits, params), want, strict=True):
+        assert_close(ours, reference, TOLERANCE[dtype])
+
+
 @pytest.mark.parametrize("dtype", engines.DTYPES)
 @pytest.mark.parametrize(("config", "batch"), NETS, ids=NAMES)
 def test_torch_computes_the_chain(config, batch, dtype):
-    params, images, d_logits = draw(config, batch)
-    want = model.logits_and_gradient(config, params, images, d_logits)
-    got = run("torch", config, dtype, images, d_logits, params)
-    for ours, reference in zip(got, want, strict=True):
-        assert_close(ours, reference, TOLERANCE[dtype])
+    check("torch", config, batch, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize(("config", "batch"), NETS[::5], ids=NAMES[::5])
 def test_numpy_computes_the_chain(config, batch, dtype):
-    params, images, d_logits = draw(config, batch)
-    want = model.logits_and_gradient(config, params, images, d_logits)
-    for ours, reference in zip(run("numpy", config, dtype, images, d_logits, params), want, strict=True):
-        assert_close(ours, reference, TOLERANCE[dtype])
+    check("numpy", config, batch, dtype)
 
 
 @pytest.mark.parametrize("dtype", engines.DTYPES)
 @pytest.mark.parametrize(("config", "batch"), NETS[1::11], ids=NAMES[1::11])
 def test_jax_computes_the_chain(config, batch, dtype):
-    params, images, d_logits = draw(config, batch)
-    want = model.logits_and_gradient(config, params, images, d_logits)
-    for ours, reference in zip(run("jax", config, dtype, images, d_logits, params), want, strict=True):
-        assert_close(ours, reference, TOLERANCE[dtype])
+    check("jax", config, batch, dtype)
 
 
 @pytest.mark.parametrize("engine", engines.ENGINES)
 @pytest.mark.parametrize("pooling", [("cls", 1, 1), ("mean", 1, 1)])
 def test_a_network_without_blocks(engine, pooling):
     config = make_config(depth=0, pooling=pooling)
-    params, images, d_logits = draw(config, 2)
-    want = model.logits_and_gradient(config, params, images, d_logits)
-    for ours, reference in zip(run(engine, config, "float64", images, d_logits, params), want, strict=True):
-        assert_close(ours, reference, TOLERANCE["float64"])
+    check(engine, config, 2, "float64")
 
 
 @pytest.mark.parametrize("engine", engines.ENGINES)

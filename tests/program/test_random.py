@@ -129,9 +129,8 @@ def test_a_small_difference_is_told_apart():
         assert_all_close([np.ones(3) + 1e-11, np.asarray(2.0)], wanted)
 
 
-@settings(max_examples=150)
-@given(st.data())
-def test_the_program_of_a_composition_computes_the_composition(data):
+def begin(data):
+    """Return a tape, its inputs, drawn sizes of the axes, a function that counts a size, and numbers for the inputs."""
     tape = Tape()
     pool = [tape.input(name, shape) for name, shape in INPUTS.items()]
     sizes = dict(zip(NAMES, data.draw(st.permutations([1, 2, 3, 5])), strict=True))
@@ -141,6 +140,13 @@ def test_the_program_of_a_composition_computes_the_composition(data):
         return eval(repr(size), dict(sizes))
 
     numbers = [generator.standard_normal([count(size) for size in x.shape]) for x in pool]
+    return tape, pool, sizes, count, numbers
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_the_program_of_a_composition_computes_the_composition(data):
+    tape, pool, sizes, count, numbers = begin(data)
     inputs = dict(zip(INPUTS, numbers, strict=True))
     for _ in range(data.draw(st.integers(1, 8))):
         step = next_step(data.draw, pool)

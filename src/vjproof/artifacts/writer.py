@@ -12,7 +12,8 @@ from vjproof.artifacts import manifest
 from vjproof.artifacts.choices import SYMBOLIC, Choices, parse_choices
 from vjproof.artifacts.forms import file_names, make_forms, versions
 from vjproof.classifier import Classifier
-from vjproof.explain.output import Writer, write_atomically
+from vjproof.explain.output import write_atomically
+from vjproof.files import Writer
 from vjproof.vit.params import named_tensors
 
 Advance = Callable[[int, int], None]

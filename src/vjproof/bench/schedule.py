@@ -23,46 +23,54 @@ def load_average() -> float | None:
 
 def time_turns(source: str, contestants: Sequence[Contestant], batch: int, rounds: int, tell: Tell) -> dict[str, Any]:
     """Return seconds per run of each contestant at `batch`, one list entry per round, and why others have none."""
-    record: dict[str, Any] = {"batch": batch, "seconds": {}, "first": {}, "failed": {}, "load": [load_average()]}
-    with ExitStack() as stack:
-        running: list[Process] = []
-        for contestant in contestants:
-            tell(f"batch {batch}: starting {contestant.name}")
-            try:
-                process = stack.enter_context(Process(contestant, source))
-                record["first"][contestant.name] = process.ask("gradient", batch=batch)["seconds"]
-                process.ask("gradient", batch=batch)
-                running.append(process)
-            except Failed as problem:
-                record["failed"][contestant.name] = str(problem)
-        record["seconds"] = {process.contestant.name: [] for process in running}
-        for turn in range(rounds):
-            tell(f"batch {batch}: round {turn + 1} of {rounds}")
-            shift = turn % max(1, len(running))
-            for process in running[shift:] + running[:shift]:
-                _take_turn(process, running, record, {"do": "gradient", "batch": batch})
-    record["load"].append(load_average())
-    return record
+    first: dict[str, float] = {}
+
+    def warm(process: Process) -> bool:
+        first[process.contestant.name] = process.ask("gradient", batch=batch)["seconds"]
+        process.ask("gradient", batch=batch)
+        return True
+
+    order = {"do": "gradient", "batch": batch}
+    timed = _take_turns(source, contestants, rounds, order, warm, lambda words: tell(f"batch {batch}: {words}"))
+    return {"batch": batch, "first": first, **timed}
 
 
 def time_rows(source: str, contestants: Sequence[Contestant], count: int, rounds: int, tell: Tell) -> dict[str, Any]:
     """Return seconds for `count` cotangents at one image, of each contestant that has a call for them."""
-    record: dict[str, Any] = {"count": count, "seconds": {}, "failed": {}, "load": [load_average()]}
+
+    def warm(process: Process) -> bool:
+        return process.ask("rows", count=count)["seconds"] is not None
+
+    order = {"do": "rows", "count": count}
+    timed = _take_turns(source, contestants, rounds, order, warm, lambda words: tell(f"{count} cotangents: {words}"))
+    return {"count": count, **timed}
+
+
+def _take_turns(
+    source: str, contestants: Sequence[Contestant], rounds: int, order: dict[str, Any],
+    warm: Callable[[Process], bool], tell: Tell,
+) -> dict[str, Any]:  # fmt: skip
+    """Return seconds per run by contestant, why others have none, and the load; `warm` says who takes part.
+
+    Each round begins with the next contestant, and a contestant that fails is told of and leaves.
+    """
+    record: dict[str, Any] = {"seconds": {}, "failed": {}, "load": [load_average()]}
     with ExitStack() as stack:
-        running = []
+        running: list[Process] = []
         for contestant in contestants:
-            tell(f"{count} cotangents: starting {contestant.name}")
+            tell(f"starting {contestant.name}")
             try:
                 process = stack.enter_context(Process(contestant, source))
-                if process.ask("rows", count=count)["seconds"] is not None:
+                if warm(process):
                     running.append(process)
             except Failed as problem:
                 record["failed"][contestant.name] = str(problem)
         record["seconds"] = {process.contestant.name: [] for process in running}
         for turn in range(rounds):
-            tell(f"{count} cotangents: round {turn + 1} of {rounds}")
-            for process in running:
-                _take_turn(process, running, record, {"do": "rows", "count": count})
+            tell(f"round {turn + 1} of {rounds}")
+            shift = turn % max(1, len(running))
+            for process in running[shift:] + running[:shift]:
+                _take_turn(process, running, record, order)
     record["load"].append(load_average())
     return record
 

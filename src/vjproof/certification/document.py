@@ -24,7 +24,7 @@ from vjproof.certification.enclosure_file import Stored, read_stored, sha256_of,
 from vjproof.enclosure.network import network_program
 from vjproof.enclosure.precision import MOST_BITS
 from vjproof.errors import VjproofError
-from vjproof.explain.output import Writer
+from vjproof.files import Writer
 from vjproof.kernel.certificate import digest
 from vjproof.program.recorder import program_data
 from vjproof.vit.config import Config
@@ -88,7 +88,7 @@ def check_certificate(document: Mapping[str, Any], folder: Path) -> list[str]:
     fields = Fields("certificate", document)
     if fields.text("kind") != KIND or fields.integer("version") != VERSION:
         raise VjproofError("certificate", expected=f"kind {KIND}, version {VERSION}", got="another one")
-    config, digests, about = _config(fields), _section(fields, "sha256"), _section(fields, "enclosure")
+    config, digests, about = _config(fields), fields.needed("sha256"), fields.needed("enclosure")
     program = digest(program_data(network_program(config)))
     _equal("the program's digest", program, digests.text("program"), "recorded from other code than the installed one")
     stored = read_stored(
@@ -139,7 +139,7 @@ def _bounds(given: Any, stored: Stored) -> list[str]:
 
 def _config(fields: Fields) -> Config:
     """Return the network's sizes and choices, bounded: the program is recorded from them."""
-    given, choices = _section(fields, "config"), dict[str, Any]()
+    given, choices = fields.needed("config"), dict[str, Any]()
     known = {field.name: field.type for field in dataclass_fields(Config)}
     if set(given.values) != set(known):
         raise VjproofError(given.where, expected=", ".join(known), got="other fields")
@@ -151,13 +151,6 @@ def _config(fields: Fields) -> Config:
         if choices[name] is None:
             raise given.wrong(name, "a value")
     return Config(**choices)
-
-
-def _section(fields: Fields, name: str) -> Fields:
-    section = fields.section(name)
-    if section is None:
-        raise fields.wrong(name, "an object")
-    return section
 
 
 def _word(fields: Fields, name: str) -> str:

@@ -14,7 +14,7 @@ from vjproof.program.constants import read_literal
 from vjproof.program.recorder import program_data, program_of
 from vjproof.stablehlo.as_written import Written, read_as_written
 from vjproof.stablehlo.module import Reading
-from vjproof.stablehlo.read import Source
+from vjproof.stablehlo.source import Source
 from vjproof.vit.params import Array
 
 FIRST_BITS = 128

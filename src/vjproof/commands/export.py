@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from vjproof.commands.options import Json, parse_size
+from vjproof.commands.options import Eps, Gelu, Heads, ImageSize, Json, model_choices
 
 
 def export(
@@ -20,10 +20,10 @@ def export(
     weights: Annotated[str, typer.Option(help="inside the programs, or arguments of them.")] = "inside",
     target_version: Annotated[str | None, typer.Option(help="StableHLO version to write for, such as 1.13.7.")] = None,
     opset: Annotated[int | None, typer.Option(help="ONNX opset, 20 or later.")] = None,
-    heads: Annotated[int | None, typer.Option(help="Attention heads, where the file does not tell.")] = None,
-    eps: Annotated[float | None, typer.Option(help="Layer norm's eps, where the file does not tell.")] = None,
-    gelu: Annotated[str | None, typer.Option(help="erf or tanh, where the file does not tell.")] = None,
-    image_size: Annotated[str | None, typer.Option(help="Pixels: SIDE, or HEIGHTxWIDTH.")] = None,
+    heads: Heads = None,
+    eps: Eps = None,
+    gelu: Gelu = None,
+    image_size: ImageSize = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for the files (default: NAME-FORMAT).", show_default=False),
@@ -38,10 +38,9 @@ def export(
     from vjproof.report import terminal
     from vjproof.report.exports import print_export
 
-    given: dict[str, Any] = {"heads": heads, "eps": eps, "gelu": gelu, "image_size": parse_size(image_size)}
     with terminal.progress("exporting") as advance:
         record = export_network(
             model, out, kind=kind, batch=batch, what=what, weights=weights, target_version=target_version,
-            opset=opset, advance=advance, **{name: value for name, value in given.items() if value is not None},
+            opset=opset, advance=advance, **model_choices(heads, eps, gelu, image_size),
         )  # fmt: skip
     print_export(record, as_json=json)

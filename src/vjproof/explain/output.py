@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from vjproof.errors import VjproofError, excerpt
 from vjproof.explain.explanation import Explanation
-
-Writer = Callable[[IO[bytes]], object]
+from vjproof.files import Writer, write_together
 
 
 def name_outputs(images: Sequence[Path], out: Path) -> list[Path]:
@@ -66,24 +63,11 @@ def write_atomically(writers: Mapping[Path, Writer]) -> None:
     refuses.
     """
     try:
-        with ExitStack() as cleanup:
-            moves = []
-            for number, (path, write) in enumerate(writers.items()):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                draft = path.with_name(f".vjproof-{os.getpid()}-{number}.tmp")
-                cleanup.callback(_remove, draft)
-                with draft.open("wb") as file:
-                    write(file)
-                moves.append((draft, path))
-            for draft, path in moves:
-                draft.replace(path)
+        for path in writers:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_together(writers)
     except OSError as problem:
         raise VjproofError(
             excerpt(problem.filename or next(iter(writers))), expected="a place to write results to",
             got=excerpt(problem.strerror or problem), remedy="choose another folder with -o",
         ) from None  # fmt: skip
-
-
-def _remove(draft: Path) -> None:
-    with suppress(OSError):
-        draft.unlink()

@@ -16,6 +16,7 @@ from vjproof.bench.contestants import CONTESTANTS, LIMIT, Contestant
 from vjproof.bench.models import check_models, inputs, write_model
 from vjproof.classifier import load
 from vjproof.errors import VjproofError
+from vjproof.files import bytes_writer, write_together
 
 LIBRARIES = ("vjproof", "numpy", "jax", "torch", "onnxruntime")
 
@@ -159,6 +160,4 @@ def _resumed(path: Path, new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(path: Path, record: dict[str, Any]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(json.dumps(record, indent=1) + "\n")
-    partial.replace(path)
+    write_together({path: bytes_writer(json.dumps(record, indent=1).encode() + b"\n")})

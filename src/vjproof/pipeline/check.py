@@ -8,7 +8,7 @@ from typing import Any
 
 from vjproof.errors import VjproofError
 from vjproof.pipeline.prove import check_certificates
-from vjproof.weights.json_file import JSON_LIMIT, parse
+from vjproof.weights.json_file import read_json
 
 
 def check_files(
@@ -36,12 +36,10 @@ def _enclosure(path: Path) -> dict[str, Any] | None:
     from vjproof.certification.document import KIND
 
     try:
-        with path.open("rb") as file:
-            data = file.read(JSON_LIMIT + 1)
-        document = parse(data, str(path)) if len(data) <= JSON_LIMIT else {}
-    except (OSError, VjproofError):
+        document = read_json(path).values
+    except VjproofError:
         return None
-    return document if document.get("kind") == KIND else None
+    return dict(document) if document.get("kind") == KIND else None
 
 
 def _checked(path: Path, document: dict[str, Any]) -> dict[str, Any]:

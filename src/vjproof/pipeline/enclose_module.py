@@ -8,7 +8,7 @@ from typing import Any
 
 from vjproof.certification.gradient_file import read_gradient
 from vjproof.certification.module import bound_results, enclose_module
-from vjproof.errors import VjproofError, excerpt
+from vjproof.files import read_bounded
 from vjproof.stablehlo.limits import MOST_BYTES
 
 
@@ -30,7 +30,7 @@ def enclose_file(
 
     given, computed = [read_gradient(file) for file in arrays], [read_gradient(file) for file in results]
     enclosed = enclose_module(
-        _read(Path(module)), *given, function=function, effects=effects, bits=bits, advance=advance
+        read_bounded(Path(module), MOST_BYTES), *given, function=function, effects=effects, bits=bits, advance=advance
     )
     errors = bound_results(enclosed, computed) if computed else [None] * len(enclosed.mid)
     return {
@@ -41,14 +41,3 @@ def enclose_file(
         ],
         "effects": [{"reading": effect.words, "absolute": effect.absolute} for effect in enclosed.effects],
     }  # fmt: skip
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as problem:
-        raise VjproofError(excerpt(path), expected="a readable file", got=excerpt(problem.strerror)) from None
-    if len(data) > MOST_BYTES:
-        raise VjproofError(excerpt(path), expected=f"at most {MOST_BYTES} bytes", got="more")
-    return data

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
+from vjproof.files import bytes_writer, write_together
 
 
 def write_certificates(
@@ -21,25 +20,13 @@ def write_certificates(
     half-written.
     """
     texts = {n: json.dumps(c, separators=(",", ":")).encode("ascii") + b"\n" for n, c in certificates.items()}
+    writers = {folder / name: bytes_writer(content) for name, content in (texts | dict(others or {})).items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as cleanup:
-            moves = []
-            for number, (name, content) in enumerate((texts | dict(others or {})).items()):
-                draft = folder / f".vjproof-{os.getpid()}-{number}.tmp"
-                cleanup.callback(_remove, draft)
-                draft.write_bytes(content)
-                moves.append((draft, folder / name))
-            for draft, path in moves:
-                draft.replace(path)
+        write_together(writers)
     except OSError as problem:
         raise VjproofError(
             excerpt(problem.filename or folder), expected="a folder to write certificates to",
             got=excerpt(problem.strerror or problem), remedy="choose another one with -o",
         ) from None  # fmt: skip
-    return [path for _, path in moves]
-
-
-def _remove(draft: Path) -> None:
-    with suppress(OSError):
-        draft.unlink()
+    return list(writers)

@@ -51,9 +51,10 @@ def print_tables(record: Mapping[str, Any]) -> None:
 def write_document(record: Mapping[str, Any], path: Path) -> None:
     """Write the tables to a Markdown file; raises VjproofError where that cannot be done."""
     from vjproof.errors import VjproofError
+    from vjproof.files import bytes_writer, write_together
 
     try:
-        path.write_text(document(record))
+        write_together({path: bytes_writer(document(record).encode())})
     except OSError as problem:
         raise VjproofError(str(path), expected="a place to write", got=problem.strerror or str(problem)) from None
 

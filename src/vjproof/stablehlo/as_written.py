@@ -7,7 +7,6 @@ the program finds from the difference of the two sides.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,7 +24,7 @@ from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import Lowering
 from vjproof.stablehlo.module import Tensor
 from vjproof.stablehlo.module_document import FLOATS
-from vjproof.stablehlo.read import Source
+from vjproof.stablehlo.source import Source, sha256
 from vjproof.stablehlo.unfold import Call, Unfolding
 from vjproof.stablehlo.values import Captured, Value
 
@@ -90,7 +89,6 @@ def read_as_written(source: Source, function: str = "main", *, bodies: bool = Tr
     lowering = _Lowering(graph, axes, dimensions.atoms(), names)
     lowering.write(live)
     outputs = [lowering.value(node) for node in results]
-    text = source.encode() if isinstance(source, str) else bytes(source)
     return Written(
         program_of({"axes": dimensions.atoms(), "lines": lowering.lines, "outputs": outputs}),
         tuple(
@@ -102,7 +100,7 @@ def read_as_written(source: Source, function: str = "main", *, bodies: bool = Tr
             for name, kind in zip(outputs, functions[function].results, strict=True)
         ),
         {name: captured.arrays[name] for name in kept.values()}, lowering.comparisons, frozenset(lowering.complements),
-        lowering.literals, hashlib.sha256(text).hexdigest(),
+        lowering.literals, sha256(source),
     )  # fmt: skip
 
 

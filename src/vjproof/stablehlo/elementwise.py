@@ -81,7 +81,7 @@ def clamp(call: Call) -> list[Value]:
     if call.element not in FLOATS:
         return integers(call, _clamp_whole)
     graph, node = call.graph, call.node(1)
-    bounds = [graph.broadcast(call.unfolding.node(bound), (), call.shape) if not _shape(call, bound) else
+    bounds = [graph.broadcast(call.unfolding.node(bound), (), call.shape) if not call.sizes(bound) else
               call.unfolding.node(bound) for bound in (low, high)]  # fmt: skip
     return [minimum(graph, maximum(graph, bounds[0], node), bounds[1])]
 
@@ -90,10 +90,6 @@ def _clamp_whole(low: Any, x: Any, high: Any) -> Any:
     import numpy as np
 
     return np.minimum(np.maximum(low, x), high)
-
-
-def _shape(call: Call, value: Value) -> tuple[int, ...]:
-    return value.shape if isinstance(value, Known) else call.graph.shape(value)
 
 
 def power_of(call: Call) -> list[Value]:

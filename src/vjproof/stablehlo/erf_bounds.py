@@ -103,12 +103,12 @@ def _tails(lines: Expression, function: str) -> tuple[int, float]:
 
 def _up(ball: Any) -> float:
     """Return a float that is at least the absolute value of every number of a ball."""
-    import math
+    from vjproof.enclosure.balls import upper
 
-    largest = float(ball.abs_upper())
-    if not math.isfinite(largest):
+    largest = upper(ball)
+    if largest == float("inf"):
         raise Undecided
-    return math.nextafter(largest, math.inf)
+    return largest
 
 
 def _ball(number: Fraction) -> Any:

@@ -24,14 +24,10 @@ def _starts(call: Call, first: int, sizes: Sequence[int], whole: Sequence[int]) 
     return [max(0, min(start, n - size)) for start, size, n in zip(given, sizes, whole, strict=True)]
 
 
-def _sizes(call: Call, value: Value) -> tuple[int, ...]:
-    return value.shape if isinstance(value, Known) else call.graph.shape(value)
-
-
 def dynamic_slice(call: Call) -> list[Value]:
     """Return the box of entries that starts at known places."""
     x, sizes = call.operands[0], call.attributes["slice_sizes"]
-    starts = _starts(call, 1, sizes, _sizes(call, x))
+    starts = _starts(call, 1, sizes, call.sizes(x))
     if starts is None:
         return call.refuse(UNKNOWN)
     if isinstance(x, Known):
@@ -45,7 +41,7 @@ def dynamic_slice(call: Call) -> list[Value]:
 def dynamic_update_slice(call: Call) -> list[Value]:
     """Return the operand with a box of entries, at known places, replaced."""
     x, update = call.operands[:2]
-    sizes, whole = _sizes(call, update), _sizes(call, x)
+    sizes, whole = call.sizes(update), call.sizes(x)
     starts = _starts(call, 2, sizes, whole)
     if starts is None:
         return call.refuse(UNKNOWN)
@@ -74,7 +70,7 @@ def gather(call: Call) -> list[Value]:
     x, indices = call.operands
     if not isinstance(indices, Known):
         return call.refuse(UNKNOWN)
-    places = gather_places(call.attributes, _sizes(call, x), indices.array, call.shape)
+    places = gather_places(call.attributes, call.sizes(x), indices.array, call.shape)
     if isinstance(x, Known):
         return [Known(x.array[tuple(places)], call.element)]
     lines = separate([np.asarray(line) for line in places], call.shape)

@@ -150,21 +150,17 @@ def concatenate(call: Call) -> list[Value]:
     dim, arrays = call.attributes["dimension"], call.known()
     if arrays is not None:
         return [Known(np.concatenate(arrays, axis=dim), call.element)]
-    parts = [value for value in call.operands if prod(_sizes(call, value))]
+    parts = [value for value in call.operands if prod(call.sizes(value))]
     if not parts:
         raise VjproofError(call.where, expected="axes with at least one element", got=str(call.shape))
     return [call.graph.concat([call.unfolding.node(value) for value in parts], dim)]
-
-
-def _sizes(call: Call, value: Value) -> Sequence[int]:
-    return value.shape if isinstance(value, Known) else call.graph.shape(value)
 
 
 def get_dimension_size(call: Call) -> list[Value]:
     """Return how many elements a dimension has."""
     import numpy as np
 
-    size = _sizes(call, call.operands[0])[call.attributes["dimension"]]
+    size = call.sizes(call.operands[0])[call.attributes["dimension"]]
     return [Known(np.asarray(size, dtype=number_type(call.element)), call.element)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -19,10 +18,9 @@ from vjproof.stablehlo.lowering import Lowering
 from vjproof.stablehlo.module import Branch, Module, Reading, Tensor
 from vjproof.stablehlo.module_document import FLOATS, Function
 from vjproof.stablehlo.relinking import MOST_CLASHES, relink
+from vjproof.stablehlo.source import Source, sha256
 from vjproof.stablehlo.unfold import Unfolding
 from vjproof.stablehlo.values import Captured, Value
-
-Source = str | bytes
 
 
 class End(NamedTuple):
@@ -230,7 +228,6 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
     unfolding, function = module.unfolding, module.function
     names = [lowering.value(node) for node in module.outputs]
     places = zip(module.inputs, function.block.types, function.labels, strict=True)
-    text = module.source.encode() if isinstance(module.source, str) else bytes(module.source)
     return Module(
         program=program_of({"axes": atoms, "lines": lowering.lines, "outputs": names}),
         inputs=tuple(Tensor(lowering.value(n), kind.shape or (), kind.element, label) for n, kind, label in places),
@@ -247,6 +244,6 @@ def _module(module: _Read, lowering: Lowering, atoms: dict[str, int | None]) -> 
         ),
         roundings=tuple(dict.fromkeys(unfolding.declared)),
         places=lowering.places,
-        sha256=hashlib.sha256(text).hexdigest(),
+        sha256=sha256(module.source),
         function=function.name,
     )

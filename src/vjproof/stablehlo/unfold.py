@@ -145,6 +145,10 @@ class Call:
         """Return all operands as nodes."""
         return [self.unfolding.node(value) for value in self.operands]
 
+    def sizes(self, value: Value) -> tuple[int, ...]:
+        """Return the sizes of an array, known or not."""
+        return value.shape if isinstance(value, Known) else self.graph.shape(value)
+
     def known(self) -> list[Any] | None:
         """Return the numbers of all operands where all are known arrays, else None."""
         arrays = [value.array for value in self.operands if isinstance(value, Known)]

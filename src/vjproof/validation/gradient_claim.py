@@ -14,10 +14,10 @@ from vjproof.prover.result import NOT_PROVED, PROVED, Result
 from vjproof.prover.search import ASSUMED, prove_programs
 from vjproof.stablehlo.isolated import PARSER
 from vjproof.stablehlo.lowering import OutsideSubsetError
+from vjproof.stablehlo.source import Source, is_module, load, sha256
 from vjproof.validation.pair import ReadPair, read
 from vjproof.validation.question import Chosen, Question, Signature, ask
-from vjproof.validation.source import Source, is_module, load
-from vjproof.validation.validation import Validation, sha256, shortened
+from vjproof.validation.validation import Validation, shortened
 
 Given = Callable[..., Any] | str | bytes | Path
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from vjproof.errors import VjproofError, excerpt
 from vjproof.stablehlo.read import End, Link
-from vjproof.validation.source import Source
+from vjproof.stablehlo.source import Source
 
 Chosen = int | str | Sequence[int | str] | None
 

@@ -10,10 +10,9 @@ from typing import Any
 from vjproof.errors import VjproofError, excerpt
 from vjproof.kernel.certificate import digest
 from vjproof.program.recorder import program_data
+from vjproof.stablehlo.source import load, sha256
 from vjproof.validation.pair import read
 from vjproof.validation.question import question_from
-from vjproof.validation.source import load
-from vjproof.validation.validation import sha256
 
 
 @dataclass(frozen=True)

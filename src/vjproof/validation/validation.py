@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from vjproof.prover.certificate_file import write_certificates
 from vjproof.prover.result import NOT_PROVED, PROVED, Counterexample
-from vjproof.validation.source import Source
+from vjproof.stablehlo.source import Source, sha256
 
 MOST_LINES = 12  # of one kind that are printed
 LARGEST = 100_000  # entries of an input of a counterexample that goes into a record
@@ -97,11 +96,6 @@ def shortened(lines: list[str]) -> list[str]:
     if len(cut) <= MOST_LINES:
         return cut
     return [*cut[: MOST_LINES - 3], f"... ({len(cut) - MOST_LINES + 1} more)", *cut[-2:]]
-
-
-def sha256(source: Source) -> str:
-    """Return the SHA-256 of a module's bytes."""
-    return hashlib.sha256(source.encode() if isinstance(source, str) else source).hexdigest()
 
 
 def file_name(source: Source) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from vjproof.errors import VjproofError, excerpt
+from vjproof.files import read_bounded
 
 JSON_LIMIT = 4 << 20
 LABEL_LIMIT = 200
@@ -58,14 +59,7 @@ def parse(data: bytes, where: str) -> dict[str, Any]:
 
 def read_json(path: Path) -> Fields:
     """Return the fields of a JSON file of at most `JSON_LIMIT` bytes."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(JSON_LIMIT + 1)
-    except OSError as error:
-        raise VjproofError(str(path), expected="a readable file", got=str(error.strerror)) from error
-    if len(data) > JSON_LIMIT:
-        raise VjproofError(str(path), expected=f"at most {JSON_LIMIT} bytes of JSON", got="more")
-    return Fields(path.name, parse(data, str(path)))
+    return Fields(path.name, parse(read_bounded(path, JSON_LIMIT, where=str(path), of=" of JSON"), str(path)))
 
 
 class Fields:
@@ -138,6 +132,13 @@ class Fields:
         if not isinstance(value, dict):
             raise self.wrong(name, "an object")
         return Fields(f"{self.where}: {name}", value)
+
+    def needed(self, name: str) -> Fields:
+        """Return the object under `name`, which must be there."""
+        section = self.section(name)
+        if section is None:
+            raise self.wrong(name, "an object")
+        return section
 
     def size(self, name: str) -> tuple[int, int] | None:
         """Return (height, width) from one number (a square), a pair, or an object with height and width."""

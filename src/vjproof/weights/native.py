@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vjproof.errors import VjproofError
+from vjproof.files import bytes_writer, write_together
 from vjproof.images.preprocessing import Preprocessing
 from vjproof.vit.config import Config
 from vjproof.vit.params import Params, named_tensors, shapes, unflatten
@@ -54,15 +54,7 @@ def save(
         "preprocessing": dataclasses.asdict(preprocessing), "about": dict(metadata or {}),
     }  # fmt: skip
     # One entry only: the order of several would change from run to run, and with it the file's digest.
-    _replace(Path(path), encode(tensors, {KEY: json.dumps(document, sort_keys=True)}))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside the target, then rename: a reader never sees half a file."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        file.write(data)
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(path)
+    write_together({Path(path): bytes_writer(encode(tensors, {KEY: json.dumps(document, sort_keys=True)}))})
 
 
 def read_native(file: TensorFile, notes: Notes) -> tuple[Config, Params, tuple[str, ...], Transform, dict[str, str]]:
@@ -72,7 +64,7 @@ def read_native(file: TensorFile, notes: Notes) -> tuple[Config, Params, tuple[s
     fields = Fields(where, parse(file.metadata[KEY].encode(), where))
     if fields.integer("format") != FORMAT:
         raise fields.wrong("format", f"{FORMAT}, the format of this version")
-    config = _config(_needed(fields, "config"), len(file.shapes))
+    config = _config(fields.needed("config"), len(file.shapes))
     needed = dict(named_tensors(shapes(config)))
     check_tensors(needed, file.shapes, (), file.where)
     tensors = {name: file.read(name) for name in needed}
@@ -81,18 +73,11 @@ def read_native(file: TensorFile, notes: Notes) -> tuple[Config, Params, tuple[s
     labels = fields.texts("labels")
     if labels is None or len(labels) != config.classes:
         raise fields.wrong("labels", f"{config.classes} names")
-    transform = _transform(_needed(fields, "preprocessing"))
+    transform = _transform(fields.needed("preprocessing"))
     notes.recognised.append(f"all choices are stated in the file: eps {config.eps}, GELU {config.gelu}")
     about = fields.section("about")
     text = {printable(key): str(value) for key, value in about.values.items()} if about else {}
     return config, unflatten(config, tensors), labels, transform, text
-
-
-def _needed(fields: Fields, name: str) -> Fields:
-    section = fields.section(name)
-    if section is None:
-        raise fields.wrong(name, "an object")
-    return section
 
 
 def _config(fields: Fields, tensors: int) -> Config:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
-from vjproof.errors import VjproofError, excerpt
+from vjproof.errors import excerpt
+from vjproof.files import read_bounded
 from vjproof.stablehlo.limits import MOST_BYTES
 
 Source = str | bytes
@@ -23,12 +25,10 @@ def load(given: str | bytes | Path, where: str) -> Source:
     """
     if isinstance(given, bytes) or (isinstance(given, str) and ("\n" in given or "{" in given)):
         return given
-    path = Path(given)
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise VjproofError(excerpt(path, 200), expected=f"at most {MOST_BYTES} bytes", got=str(size))
-        return path.read_bytes()
-    except (OSError, ValueError) as problem:
-        reason = excerpt(getattr(problem, "strerror", None) or problem)
-        raise VjproofError(f"{where} {excerpt(path, 200)}", expected="a StableHLO module to read", got=reason) from None
+    named = f"{where} {excerpt(Path(given), 200)}"
+    return read_bounded(Path(given), MOST_BYTES, where=named, wanted="a StableHLO module to read")
+
+
+def sha256(source: Source) -> str:
+    """Return the SHA-256 of a module's bytes, of a text in UTF-8."""
+    return hashlib.sha256(source.encode() if isinstance(source, str) else source).hexdigest()
