@@ -47,6 +47,16 @@ def scores_first(q, k, v):
     return softmax.forward((q * q.shape[-1] ** -0.5) @ t(k))[0] @ v
 
 
+def centred(x):
+    return x - array_namespace(x).mean(x, axis=-1, keepdims=True)
+
+
+def by_length(eps, x):
+    """The norm of rows whose mean is 0."""
+    xp = array_namespace(x)
+    return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps)
+
+
 FOLDINGS = {
     "a norm's scale and bias in the dense layer after it": (
         NORM,
@@ -66,6 +76,21 @@ FOLDINGS = {
         BIASED,
         lambda q, k, v, b_k, b_v, w, c: dense.forward(w, c, attention.forward(q, k + b_k, v + b_v)[0]),
         lambda q, k, v, b_k, b_v, w, c: attention.forward(q, k, v)[0] @ w + (b_v @ w + c),
+    ),
+    "a norm of centred rows subtracts no mean": (
+        {"x": ("B", "n", "D"), "eps": ()},
+        lambda x, eps: layer_norm.normalise(eps, x).normalised,
+        lambda x, eps: by_length(eps, centred(x)),
+    ),
+    "centring in the dense layer before it": (
+        {"x": ("n", "M"), "w": ("M", "D"), "c": ("D",)},
+        lambda x, w, c: centred(dense.forward(w, c, x)),
+        lambda x, w, c: dense.forward(centred(w), centred(c), x),
+    ),
+    "a reverse through centred constants loses no mean": (
+        {"d": ("n", "D"), "w": ("M", "D")},
+        lambda d, w: dense.pullback(centred(w), d),
+        lambda d, w: dense.pullback(centred(w), centred(d)),
     ),
     "few queries, no keys and no values": (SHORT, lambda *a: literal(*a)[0], short),
 }  # fmt: skip

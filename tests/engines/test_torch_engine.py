@@ -10,7 +10,7 @@ from tests.compare import assert_close
 from tests.nets import SHAPES, draw, make_config
 from vjproof import engines
 from vjproof.engines import torch_engine
-from vjproof.engines.torch_chain import buffers
+from vjproof.engines.torch_chain import tables
 from vjproof.engines.torch_chain.threads import spread
 from vjproof.engines.torch_engine import TorchEngine
 from vjproof.errors import VjproofError
@@ -51,7 +51,7 @@ def test_one_head_at_a_time_changes_no_result(monkeypatch, keep):
     params, images, d_logits = draw(CONFIG, 5)
     together = gradient(CONFIG, images, d_logits, params)
     monkeypatch.setattr(torch_engine, "KEEP", keep)
-    monkeypatch.setattr(buffers, "CACHE", 0)
+    monkeypatch.setattr(tables, "CACHE", 0)
     assert_close(gradient(CONFIG, images, d_logits, params), together, 1e-13)
     engine = TorchEngine()
     rows = engine.jacobian(CONFIG, engine.prepare(CONFIG, params, "float64"), images, np.stack([d_logits] * 5, 1))

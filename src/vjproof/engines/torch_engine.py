@@ -12,7 +12,7 @@ from vjproof.engines.pieces import cut
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, Params
 
-TILE = 4  # images that share one matrix product: enough rows to run at full speed, few enough to stay in the cache
+TILE = 4  # images that share one matrix product: enough rows to run at full speed, few enough to keep memory small
 KEEP = 2**28  # bytes per image up to which attention weights are saved; above, the reverse computes them again
 MEMORY = 2**30  # bytes that the tiles in flight may take together; one image is always allowed
 
@@ -88,14 +88,14 @@ def _by_tile(
     import numpy as np
     import torch
 
-    from vjproof.engines.torch_chain import buffers
+    from vjproof.engines.torch_chain import buffers, memory
     from vjproof.engines.torch_chain.network import Tile
     from vjproof.engines.torch_chain.threads import spread
 
     if not len(images):
         return [np.empty((0, config.classes), images.dtype), np.empty_like(images)]
     pixels, keep = _tensor(images, prepared.wide), _keep(config, prepared)
-    most = max(1, MEMORY // buffers.image_bytes(config, prepared.kind.itemsize, keep))
+    most = max(1, MEMORY // memory.image_bytes(config, prepared.kind.itemsize, keep))
     workers = min(torch.get_num_threads(), most)
     places = list(cut(len(images), workers, min(TILE, most // workers)))
 
@@ -128,6 +128,7 @@ def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Ar
             (tile,) = spread(
                 lambda pixels: Tile(config, prepared.network, saved, scratch, pixels), [_tensor(image, wide)], 1
             )
+        spread(lambda tile: tile.linearise(), [tile], 1)
 
         def work(place: slice) -> Array:
             with prepared.lent(buffers.Scratch, config, 1, place.stop - place.start, kind, wide) as scratch:
@@ -137,7 +138,7 @@ def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Ar
 
 
 def _keep(config: Config, prepared: Prepared) -> bool:
-    from vjproof.engines.torch_chain.buffers import weight_bytes
+    from vjproof.engines.torch_chain.memory import weight_bytes
 
     return weight_bytes(config, prepared.kind.itemsize) <= KEEP
 

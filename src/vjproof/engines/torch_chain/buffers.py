@@ -1,42 +1,45 @@
 """The memory of the chain, allocated once: what the forward pass saves, and what every step uses again.
 
-Rows of all images stand in one matrix, image after image; rows of several cotangents of one image likewise.
-`kind` is the dtype of products, `wide` that of sums, norms and the residual stream.
+Rows of all images stand in one matrix, image after image; rows of several cotangents of one image likewise. `kind` is
+the dtype of products, `wide` that of sums, norms and the residual stream.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from vjproof.engines.torch_chain.memory import empty, has_short_block
+from vjproof.engines.torch_chain.tables import HeadRows, groups, of_group
 from vjproof.vit.config import Config
 
 Tensor = Any
-CACHE = 2**21  # bytes of scores that attention may work on at a time
+
+
+class Heads(NamedTuple):
+    """A group of heads: Q, K and V (g, n, dh), and the attention weights P (g, n, n) if they are kept."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    weights: Tensor | None
 
 
 class BlockActivations:
-    """What one block saves: its input x and the middle x2 with their norms' statistics, the projections, the
-    attention weights P unless they are computed again, and the MLP's hidden input.
-
-    `parts` views the projections and weights of each image, a group of heads at a time.
-    """
+    """What one block saves: its input x and the middle x2 with their norms' 1 / sigma, the projections and attention
+    weights by group, unless these are computed again, and the MLP's hidden input, or `slope`, the GELU's there."""
 
     def __init__(self, config: Config, images: int, kind: Any, wide: Any, keep: bool) -> None:
         n, d = config.tokens, config.hidden
-        rows = images * n
-        self.x, self.x2 = (empty(wide, rows, d) for _ in range(2))
-        self.mean, self.reciprocal, self.mean2, self.reciprocal2 = (empty(wide, rows, 1) for _ in range(4))
-        self.qkv = empty(kind, rows, 3 * d)
-        self.hidden = empty(kind, rows, config.mlp)
-        group = heads_together(config, kind.itemsize)
-        weights = empty(kind, images, config.heads, n, n).split(group, 1) if keep else ()
-        self.parts = [
-            [
-                (*views, weights[place][image] if keep else None)
-                for place, views in enumerate(qkv_heads(projections, config.heads, group))
-            ]
-            for image, projections in enumerate(self.qkv.split(n))
-        ]
+        self.x, self.x2 = (empty(wide, images * n, d) for _ in range(2))
+        self.reciprocal, self.reciprocal2 = (empty(wide, images * n, 1) for _ in range(2))
+        self.hidden = empty(kind, images * n, config.mlp)
+        self.slope: Tensor = None
+        self.qkv = HeadRows(config, images, 3, kind)
+        weights = empty(kind, images * config.heads, n, n) if keep else None
+        self.heads = []
+        for group in groups(config, images, kind):
+            query, key, value = of_group(self.qkv.view, group)
+            self.heads.append(Heads(query, key, value, None if weights is None else weights[group]))
 
 
 class Activations:
@@ -50,7 +53,11 @@ class Activations:
 
 
 class Scratch:
-    """What one tile uses again at every block, for `cotangents` cotangents of each of `images` images."""
+    """What one tile uses again at every block, for a cotangent of each image or for `cotangents` of a single one.
+
+    `context` is attention's output, and later its cotangent; `contexts` and `d_heads` have what belongs to a group, of
+    each cotangent.
+    """
 
     def __init__(self, config: Config, images: int, cotangents: int, kind: Any, wide: Any) -> None:
         n, d, slots = config.tokens, config.hidden, images * cotangents
@@ -58,54 +65,17 @@ class Scratch:
         self.cotangents, self.low = cotangents, kind != wide
         self.patches = empty(kind, slots * config.patches, config.channels * config.patch**2)
         self.embedded = empty(kind, slots * config.patches, d)
-        self.normed, self.merged = (empty(kind, rows, d) for _ in range(2))
-        self.normed_wide = empty(wide, rows, d) if self.low else self.normed
-        self.lowered = empty(kind, rows, d) if self.low else None
+        self.normed = empty(kind, rows, d)
         self.active = empty(kind, rows, config.mlp)
+        self.mean, self.eps = (empty(wide, rows, 1).fill_(value) for value in (0.0, config.eps))
         self.d_x = empty(wide, rows, d)
-        self.d_qkv = empty(kind, rows, 3 * d)
-        group = heads_together(config, kind.itemsize)
-        self.scores, self.d_scores = (empty(kind, group, n, n) for _ in range(2))
-        self.merged_parts = [heads_of(rows, config.heads).split(group) for rows in self.merged.split(n)]
-        self.d_parts = [qkv_heads(rows, config.heads, group) for rows in self.d_qkv.split(n)]
-
-
-def empty(dtype: Any, *shape: int) -> Tensor:
-    """Return memory on the CPU, whatever the caller's default device is."""
-    import torch
-
-    return torch.empty(shape, dtype=dtype, device="cpu")
-
-
-def has_short_block(config: Config) -> bool:
-    """Whether the last block returns leading rows only."""
-    return config.pooling == "cls" and config.depth > 0
-
-
-def heads_of(rows: Tensor, heads: int) -> Tensor:
-    """View the columns of one image's rows (n, h * dh) as heads, (h, n, dh)."""
-    return rows.unflatten(1, (heads, -1)).transpose(0, 1)
-
-
-def qkv_heads(qkv: Tensor, heads: int, group: int) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """View one image's projections (n, 3 D) as queries, keys and values, (group, n, dh) each, for groups of heads."""
-    query, key, value = (heads_of(part, heads).split(group) for part in qkv.chunk(3, dim=1))
-    return list(zip(query, key, value, strict=True))
-
-
-def heads_together(config: Config, size: int) -> int:
-    """Return how many heads attention takes at a time: all, or one where all scores would not stay in the cache."""
-    return config.heads if config.heads * config.tokens**2 * size <= CACHE else 1
-
-
-def weight_bytes(config: Config, size: int) -> int:
-    """Return the bytes of one image's attention weights, for numbers of `size` bytes."""
-    return int((config.depth - has_short_block(config)) * config.heads * config.tokens**2 * size)
-
-
-def image_bytes(config: Config, size: int, keep: bool) -> int:
-    """Return the bytes that one image takes in a tile, for products' numbers of `size` bytes."""
-    n, d, wide = config.tokens, config.hidden, max(size, 4)
-    block = n * (2 * wide * (d + 2) + size * (3 * d + config.mlp))
-    scratch = n * (wide * 3 * d + size * (7 * d + config.mlp)) + 2 * config.channels * config.height * config.width * 4
-    return int(config.depth * block + scratch + (weight_bytes(config, size) if keep else 0))
+        self.lowered = empty(kind, rows, d) if self.low else self.d_x
+        self.raised = empty(wide, rows, d) if self.low else self.normed
+        self.context, self.d_qkv = (HeadRows(config, slots, parts, kind) for parts in (1, 3))
+        cut = groups(config, images, kind)
+        most = max(group.stop - group.start for group in cut)
+        self.scores, self.weights = (empty(kind, most, n, n) for _ in range(2))
+        self.contexts, self.d_heads = (
+            [[of_group(part, group) for group in cut] for part in tables.view.split(images, 1)]
+            for tables in (self.context, self.d_qkv)
+        )

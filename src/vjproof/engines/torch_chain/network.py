@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from vjproof.engines.torch_chain import block, short_block
-from vjproof.engines.torch_chain.buffers import Activations, Scratch, empty
+from vjproof.engines.torch_chain.buffers import Activations, Scratch
+from vjproof.engines.torch_chain.memory import empty
 from vjproof.engines.torch_chain.weights import Network
 from vjproof.layers import cls, dense, layer_norm
 from vjproof.vit import model
@@ -41,10 +42,10 @@ class Tile:
 
         config, count = self.config, self.activations.images
         (rows, columns), p = config.grid, config.patch
-        patches = scratch.patches[: count * config.patches]
+        patches = scratch.patches
         cut = images.view(count, config.channels, rows, p, columns, p).permute(0, 2, 4, 1, 3, 5)
         patches.view(cut.shape).copy_(cut)
-        embedded = self.network.w_patch.times(patches, scratch.embedded[: patches.shape[0]])
+        embedded = self.network.w_patch.times(patches, out=scratch.embedded)
         tokens: Tensor = self.activations.blocks[0].x if self.activations.blocks else self.activations.out
         by_image = tokens.unflatten(0, (count, config.tokens))
         by_image[:, : config.prefix] = self.network.prefix
@@ -60,6 +61,11 @@ class Tile:
         if config.pooling == "norm-mean":
             x = cls.mean_rows(x, config.prefix)
         return dense.forward(tail.w_head, tail.b_head, x.flatten(1))
+
+    def linearise(self) -> None:
+        """Prepare for many cotangents: what the reverse needs of a block's MLP is computed once for all of them."""
+        for saved in self.activations.blocks:
+            block.linearise(self.config, saved)
 
     def pullback(self, scratch: Scratch, d_logits: Tensor) -> Tensor:
         """Return the input gradients (I, c, C, H, W) for c = scratch.cotangents cotangents of each image (I, c, K)."""
@@ -83,7 +89,7 @@ class Tile:
         (rows, columns), p = config.grid, config.patch
         d_tokens = scratch.d_x.unflatten(0, (-1, config.tokens))[:, config.prefix :]
         scratch.embedded.view(d_tokens.shape).copy_(d_tokens)
-        d_patches = self.network.w_patch_t.times(scratch.embedded, scratch.patches)
+        d_patches = self.network.w_patch_t.times(scratch.embedded, out=scratch.patches)
         d_images = empty(self.activations.wide, d_tokens.shape[0], *config.image_shape)
         cut = d_patches.view(-1, rows, columns, config.channels, p, p).permute(0, 3, 1, 4, 2, 5)
         d_images.view(cut.shape).copy_(cut)

@@ -4,6 +4,9 @@ y = (g xh + b) W + c = xh (diag(g) W) + (b W + c)      a norm's scale and bias g
 softmax(Q K^T / sqrt dh) = softmax((Q / sqrt dh) K^T)  the scale goes into W_q, b_q; d_Q needs none then
 x + s (y W + c) = x + (y (W diag s) + s c)             LayerScale goes into the dense layer before it
 
+xh(x) = xh(x - mean x), and every x is a sum of dense layers, so these return rows of mean 0 at once:
+(y W + c) - mean = y (W C) + C c, C = I - 1 1^T / D    then no norm subtracts a mean, forward or reverse
+
 q (k + 1 b_k^T)^T = q k^T + (q b_k) 1^T                a key's bias adds the same to a whole row, which softmax drops
 P (V + 1 b_v^T) W_o + b_o = P V W_o + (b_v W_o + b_o)  a row of P sums to 1
 
@@ -15,8 +18,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from vjproof.engines.torch_chain.buffers import has_short_block
 from vjproof.engines.torch_chain.matrix import Matrix, matrix
+from vjproof.engines.torch_chain.memory import has_short_block
 from vjproof.layers import patch_embed
 from vjproof.vit.config import Config
 from vjproof.vit.params import Array, BlockParams, Params
@@ -73,12 +76,12 @@ def fold(config: Config, params: Params, dtype: str) -> Network:
 
     short = has_short_block(config)
     position = np.asarray(params.position, np.float64)
-    w_patch = patch_embed.flat_weight(np.asarray(params.patch_weight))
+    w_patch = centred(patch_embed.flat_weight(np.asarray(params.patch_weight, np.float64)))
     return Network(
         matrix(tensor(w_patch, kind)),
         matrix(tensor(w_patch.T, kind)),
-        tensor(position[config.prefix :] + params.patch_bias),
-        tensor(position[: config.prefix] + params.prefix),
+        tensor(centred(position[config.prefix :] + params.patch_bias)),
+        tensor(centred(position[: config.prefix] + params.prefix)),
         tuple(full(block) for block in (params.blocks[:-1] if short else params.blocks)),
         Block(*(tensor(a) for a in double(params.blocks[-1]))) if short else None,
         Params(
@@ -95,10 +98,15 @@ def folded_block(config: Config, p: BlockParams) -> Block:
     scale1, scale2 = (1.0 if scale is None else scale for scale in (p.scale1, p.scale2))
     gain, bias = p.norm1_scale[:, None], p.norm1_bias
     w_qkv = gain * np.concatenate([p.w_q * scale, p.w_k, p.w_v], 1)
-    w_o, w_1, w_2 = p.w_o * scale1, p.norm2_scale[:, None] * p.w_1, p.w_2 * scale2
+    w_o, w_1, w_2 = centred(p.w_o * scale1), p.norm2_scale[:, None] * p.w_1, centred(p.w_2 * scale2)
     b_qkv = np.zeros(w_qkv.shape[1])
     b_qkv[: config.hidden] = (bias @ p.w_q + p.b_q) * scale
     return Block(
-        w_qkv, b_qkv, w_o, (bias @ p.w_v + p.b_v) @ w_o + p.b_o * scale1,
-        w_1, p.norm2_bias @ p.w_1 + p.b_1, w_2, p.b_2 * scale2, w_qkv.T, w_o.T, w_1.T, w_2.T,
+        w_qkv, b_qkv, w_o, (bias @ p.w_v + p.b_v) @ w_o + centred(p.b_o * scale1),
+        w_1, p.norm2_bias @ p.w_1 + p.b_1, w_2, centred(p.b_2 * scale2), w_qkv.T, w_o.T, w_1.T, w_2.T,
     )  # fmt: skip
+
+
+def centred(rows: Array) -> Array:
+    """Return rows (..., D) without their means."""
+    return rows - rows.mean(-1, keepdims=True)

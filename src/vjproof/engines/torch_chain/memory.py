@@ -1,0 +1,34 @@
+"""How memory is had, and how much of it a tile takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vjproof.vit.config import Config
+
+Tensor = Any
+
+
+def empty(dtype: Any, *shape: int) -> Tensor:
+    """Return memory on the CPU, whatever the caller's default device is."""
+    import torch
+
+    return torch.empty(shape, dtype=dtype, device="cpu")
+
+
+def has_short_block(config: Config) -> bool:
+    """Whether the last block returns leading rows only."""
+    return config.pooling == "cls" and config.depth > 0
+
+
+def weight_bytes(config: Config, size: int) -> int:
+    """Return the bytes of one image's attention weights, for numbers of `size` bytes."""
+    return int((config.depth - has_short_block(config)) * config.heads * config.tokens**2 * size)
+
+
+def image_bytes(config: Config, size: int, keep: bool) -> int:
+    """Return the bytes that one image takes in a tile, for products' numbers of `size` bytes."""
+    n, d, wide = config.tokens, config.hidden, max(size, 4)
+    block = n * (2 * wide * (d + 2) + size * (3 * d + config.mlp))
+    scratch = n * (wide * 3 * d + size * (11 * d + config.mlp)) + 2 * config.channels * config.height * config.width * 4
+    return int(config.depth * block + scratch + (weight_bytes(config, size) if keep else 0))
