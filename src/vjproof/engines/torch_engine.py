@@ -56,35 +56,34 @@ class TorchEngine:
 
     def logits(self, config: Config, prepared: Prepared, images: Array) -> Array:
         """Return logits (B, K) for images (B, C, H, W)."""
-        return _by_tile(config, prepared, images, lambda tile, _scratch, _place: (tile.logits,))[0]
+        return _by_tile(config, prepared, images)
 
     def logits_and_gradient(
         self, config: Config, prepared: Prepared, images: Array, d_logits: Array
     ) -> tuple[Array, Array]:
         """Return logits (B, K) and the input gradient (B, C, H, W) for d_logits (B, K)."""
-        d_values = _tensor(d_logits, prepared.wide)
+        from vjproof.engines.torch_chain.memory import empty
 
-        def both(tile: Any, scratch: Any, place: slice) -> tuple[Any, Any]:
-            return tile.logits, tile.pullback(scratch, d_values[place, None])[:, 0]
+        d_values, out = _tensor(d_logits, prepared.wide)[:, None], empty(prepared.wide, *images.shape)
 
-        values, gradient = _by_tile(config, prepared, images, both)
-        return values, gradient
+        def reverse(tile: Any, scratch: Any, place: slice) -> None:
+            tile.pullback(scratch, d_values[place], out[place])
+
+        values = _by_tile(config, prepared, images, reverse)
+        return values, out.numpy()
 
     def jacobian(self, config: Config, prepared: Prepared, images: Array, d_logits: Array) -> Array:
         """Return input gradients (B, T, C, H, W) for T cotangents of each image, d_logits (B, T, K)."""
-        import numpy as np
+        from vjproof.engines.torch_chain.memory import empty
 
-        rows = [
-            _many(config, prepared, image[None], _tensor(d_values, prepared.wide))
-            for image, d_values in zip(images, d_logits, strict=True)
-        ]
-        return np.stack(rows)
+        rows = empty(prepared.wide, *d_logits.shape[:2], *config.image_shape)
+        for image, d_values, out in zip(images, d_logits, rows, strict=True):
+            _many(config, prepared, image[None], _tensor(d_values, prepared.wide), out)
+        return rows.numpy()
 
 
-def _by_tile(
-    config: Config, prepared: Prepared, images: Array, function: Callable[..., tuple[Any, ...]]
-) -> list[Array]:
-    """Run `function(tile, scratch, place)` on tiles of the images and join the NumPy arrays that it returns."""
+def _by_tile(config: Config, prepared: Prepared, images: Array, then: Callable[..., None] | None = None) -> Array:
+    """Return logits (B, K); `then(tile, scratch, place)` is called for the tile of every slice of the images."""
     import numpy as np
     import torch
 
@@ -92,28 +91,28 @@ def _by_tile(
     from vjproof.engines.torch_chain.network import Tile
     from vjproof.engines.torch_chain.threads import spread
 
-    if not len(images):
-        return [np.empty((0, config.classes), images.dtype), np.empty_like(images)]
     pixels, keep = _tensor(images, prepared.wide), _keep(config, prepared)
+    values = np.empty((len(images), config.classes), images.dtype)
     most = max(1, MEMORY // memory.image_bytes(config, prepared.kind.itemsize, keep))
     workers = min(torch.get_num_threads(), most)
-    places = list(cut(len(images), workers, min(TILE, most // workers)))
 
-    def work(place: slice) -> tuple[Array, ...]:
+    def work(place: slice) -> None:
         count = place.stop - place.start
         with (
             prepared.lent(buffers.Activations, config, count, prepared.kind, prepared.wide, keep) as saved,
             prepared.lent(buffers.Scratch, config, count, 1, prepared.kind, prepared.wide) as scratch,
         ):
             tile = Tile(config, prepared.network, saved, scratch, pixels[place])
-            return tuple(tensor.numpy() for tensor in function(tile, scratch, place))
+            values[place] = tile.logits.numpy()
+            if then is not None:
+                then(tile, scratch, place)
 
-    return [np.concatenate(parts) for parts in zip(*spread(work, places, workers), strict=True)]
+    spread(work, list(cut(len(images), workers, min(TILE, most // workers))), workers)
+    return values
 
 
-def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Array:
-    """Return the input gradients (T, C, H, W) of one image (1, C, H, W) for d_values (T, K): one forward pass."""
-    import numpy as np
+def _many(config: Config, prepared: Prepared, image: Array, d_values: Any, out: Any) -> None:
+    """Write the gradients `out` (T, C, H, W) of one image (1, C, H, W) for d_values (T, K): one forward pass."""
     import torch
 
     from vjproof.engines.torch_chain import buffers
@@ -122,19 +121,21 @@ def _many(config: Config, prepared: Prepared, image: Array, d_values: Any) -> Ar
 
     kind, wide, keep = prepared.kind, prepared.wide, _keep(config, prepared)
     workers = torch.get_num_threads()
-    places = list(cut(d_values.shape[0], workers, TILE))
     with prepared.lent(buffers.Activations, config, 1, kind, wide, keep) as saved:
-        with prepared.lent(buffers.Scratch, config, 1, 1, kind, wide) as scratch:
-            (tile,) = spread(
-                lambda pixels: Tile(config, prepared.network, saved, scratch, pixels), [_tensor(image, wide)], 1
-            )
-        spread(lambda tile: tile.linearise(), [tile], 1)
 
-        def work(place: slice) -> Array:
+        def forward(pixels: Any) -> Tile:
+            with prepared.lent(buffers.Scratch, config, 1, 1, kind, wide) as scratch:
+                tile = Tile(config, prepared.network, saved, scratch, pixels)
+            tile.linearise()
+            return tile
+
+        (tile,) = spread(forward, [_tensor(image, wide)], 1)
+
+        def work(place: slice) -> None:
             with prepared.lent(buffers.Scratch, config, 1, place.stop - place.start, kind, wide) as scratch:
-                return tile.pullback(scratch, d_values[None, place])[0].numpy()
+                tile.pullback(scratch, d_values[None, place], out[place])
 
-        return np.concatenate(spread(work, places, workers))
+        spread(work, list(cut(len(d_values), workers, TILE)), workers)
 
 
 def _keep(config: Config, prepared: Prepared) -> bool:

@@ -15,20 +15,20 @@ from vjproof.vit.config import Config
 Tensor = Any
 
 
-def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations, out: Tensor) -> None:
-    """Compute the block from `saved.x` (rows, D) into `out` (rows, D), and fill `saved`."""
+def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> None:
+    """Replace `b.stream` (rows, D), the block's input, by its output, and fill `saved`."""
     import torch
 
-    normed = normalise(b, saved.x, saved.reciprocal)
-    saved.qkv.put(p.w_qkv.times(normed, p.b_qkv))
+    normalise(b, saved.normed, saved.reciprocal)
+    saved.qkv.put(p.w_qkv.times(saved.normed, p.b_qkv))
     for heads, (context,) in zip(saved.heads, b.contexts[0], strict=True):
         torch.bmm(attention_weights(b, heads), heads.value, out=context)
-    torch.add(saved.x, p.w_o.times(b.context.rows(), p.b_o, b.normed), out=saved.x2)
-    normed = normalise(b, saved.x2, saved.reciprocal2)
-    torch.add(p.w_1.times(normed, out=b.active), p.b_1, out=saved.hidden)
+    b.stream.add_(p.w_o.times(b.context.rows(), p.b_o, b.dense))
+    normalise(b, saved.normed2, saved.reciprocal2)
+    saved.hidden.copy_(p.w_1.times(saved.normed2, p.b_1, b.active))
     saved.slope = None
     active = torch.ops.aten.gelu.out(saved.hidden, approximate=approximate(config), out=b.active)
-    torch.add(saved.x2, p.w_2.times(active, p.b_2, b.normed), out=out)
+    b.stream.add_(p.w_2.times(active, p.b_2, b.dense))
 
 
 def linearise(config: Config, saved: BlockActivations) -> None:
@@ -41,12 +41,12 @@ def linearise(config: Config, saved: BlockActivations) -> None:
 
 
 def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> None:
-    """Replace `b.d_x` (slots * n, D), the cotangent of the block's output, by that of its input."""
+    """Replace `b.stream` (slots * n, D), the cotangent of the block's output, by that of its input."""
     import torch
 
     d_hidden = gelu_pullback(config, saved, p.w_2_t.times(lower(b), out=b.active))
-    add_norm_pullback(config, b, p.w_1_t.times(d_hidden, out=b.normed), saved.x2, saved.reciprocal2)
-    b.context.put(p.w_o_t.times(lower(b), out=b.normed))
+    add_norm_pullback(b, p.w_1_t.times(d_hidden, out=b.dense), saved.normed2, saved.reciprocal2)
+    b.context.put(p.w_o_t.times(lower(b), out=b.dense))
     for place, heads in enumerate(saved.heads):
         weights = attention_weights(b, heads) if heads.weights is None else heads.weights
         for d_contexts, d_heads in zip(b.contexts, b.d_heads, strict=True):
@@ -57,7 +57,7 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
             torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
             torch.bmm(d_scores, heads.key, out=d_query)
             torch.bmm(d_scores.transpose(1, 2), heads.query, out=d_key)
-    add_norm_pullback(config, b, p.w_qkv_t.times(b.d_qkv.rows(), out=b.normed), saved.x, saved.reciprocal)
+    add_norm_pullback(b, p.w_qkv_t.times(b.d_qkv.rows(), out=b.dense), saved.normed, saved.reciprocal)
 
 
 def approximate(config: Config) -> str:
@@ -85,26 +85,31 @@ def gelu_pullback(config: Config, saved: BlockActivations, d_active: Tensor) -> 
     return backward(d_active, saved.hidden, approximate=approximate(config), grad_input=d_active)
 
 
-def normalise(b: Scratch, x: Tensor, reciprocal: Tensor) -> Tensor:
-    """Return xh = x / sigma of x (rows, D), whose rows have mean 0, in `b.normed`; fill 1 / sigma (rows, 1)."""
+def normalise(b: Scratch, out: Tensor, reciprocal: Tensor) -> None:
+    """Compute xh = x / sigma of `b.stream` (rows, D), whose rows have mean 0, into `out`, and 1 / sigma (rows, 1)."""
     import torch
 
-    torch.linalg.vector_norm(x, dim=1, keepdim=True, out=reciprocal)
-    torch.addcmul(b.eps, reciprocal, reciprocal, value=1 / x.shape[1], out=reciprocal).rsqrt_()
-    return torch.mul(x, reciprocal, out=b.normed)
+    torch.linalg.vector_norm(b.stream, dim=1, keepdim=True, out=reciprocal)
+    torch.addcmul(b.eps, reciprocal, reciprocal, value=1 / b.stream.shape[1], out=reciprocal).rsqrt_()
+    torch.mul(b.stream, reciprocal, out=out)
 
 
-def add_norm_pullback(config: Config, b: Scratch, d_normed: Tensor, x: Tensor, reciprocal: Tensor) -> None:
-    """Add to `b.d_x` the norm's reverse of the cotangent of xh (slots * n, D) at the saved input x (rows, D)."""
+def add_norm_pullback(b: Scratch, d_normed: Tensor, normed: Tensor, reciprocal: Tensor) -> None:
+    """Add to `b.stream` the norm's reverse of the cotangent of xh (slots * n, D); xh is (rows, D), 1 / sigma (rows, 1).
+
+    PyTorch's reverse at a row that is normed already, whose sigma is 1, lacks only the factor 1 / sigma.
+    """
     import torch
 
-    d_normed = b.raised.copy_(d_normed) if b.low else d_normed
+    if b.low:
+        d_normed, normed = b.raised.copy_(d_normed), b.raised2[: len(normed)].copy_(normed)
     backward = torch.ops.aten.native_layer_norm_backward
-    rows, shape, mask = len(x), (config.hidden,), (True, False, False)
-    for d_entry, mean, d_x in zip(*(t.split(rows) for t in (d_normed, b.mean, b.d_x)), strict=True):
-        d_x.add_(backward(d_entry, x, shape, mean, reciprocal, None, None, mask)[0])
+    shape, mask = normed.shape[1:], (True, False, False)
+    by_slot = (tensor.split(len(normed)) for tensor in (d_normed, b.zero, b.one, b.stream))
+    for d_entry, zero, one, d_x in zip(*by_slot, strict=True):
+        d_x.addcmul_(backward(d_entry, normed, shape, zero, one, None, None, mask)[0], reciprocal)
 
 
 def lower(b: Scratch) -> Tensor:
-    """Return `b.d_x` (rows, D) in the products' dtype."""
-    return b.lowered.copy_(b.d_x) if b.low else b.d_x
+    """Return `b.stream` (rows, D) in the products' dtype."""
+    return b.lowered.copy_(b.stream) if b.low else b.stream

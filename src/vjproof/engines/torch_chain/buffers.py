@@ -25,12 +25,12 @@ class Heads(NamedTuple):
 
 
 class BlockActivations:
-    """What one block saves: its input x and the middle x2 with their norms' 1 / sigma, the projections and attention
-    weights by group, unless these are computed again, and the MLP's hidden input, or `slope`, the GELU's there."""
+    """What one block saves: each norm's xh and 1 / sigma, the projections and attention weights by group, unless these
+    are computed again, and the MLP's hidden input, or `slope`, the GELU's there."""
 
     def __init__(self, config: Config, images: int, kind: Any, wide: Any, keep: bool) -> None:
         n, d = config.tokens, config.hidden
-        self.x, self.x2 = (empty(wide, images * n, d) for _ in range(2))
+        self.normed, self.normed2 = (empty(kind, images * n, d) for _ in range(2))
         self.reciprocal, self.reciprocal2 = (empty(wide, images * n, 1) for _ in range(2))
         self.hidden = empty(kind, images * n, config.mlp)
         self.slope: Tensor = None
@@ -49,12 +49,12 @@ class Activations:
         self.images, self.kind, self.wide = images, kind, wide
         full = config.depth - has_short_block(config)
         self.blocks = [BlockActivations(config, images, kind, wide, keep) for _ in range(full)]
-        self.out = empty(wide, images * config.tokens, config.hidden)
 
 
 class Scratch:
     """What one tile uses again at every block, for a cotangent of each image or for `cotangents` of a single one.
 
+    `stream` is the residual stream x (slots * n, D), and later its cotangent.
     `context` is attention's output, and later its cotangent; `contexts` and `d_heads` have what belongs to a group, of
     each cotangent.
     """
@@ -65,12 +65,12 @@ class Scratch:
         self.cotangents, self.low = cotangents, kind != wide
         self.patches = empty(kind, slots * config.patches, config.channels * config.patch**2)
         self.embedded = empty(kind, slots * config.patches, d)
-        self.normed = empty(kind, rows, d)
+        self.dense = empty(kind, rows, d)
         self.active = empty(kind, rows, config.mlp)
-        self.mean, self.eps = (empty(wide, rows, 1).fill_(value) for value in (0.0, config.eps))
-        self.d_x = empty(wide, rows, d)
-        self.lowered = empty(kind, rows, d) if self.low else self.d_x
-        self.raised = empty(wide, rows, d) if self.low else self.normed
+        self.stream = empty(wide, rows, d)
+        self.lowered = empty(kind, rows, d)
+        self.raised, self.raised2 = (empty(wide, rows, d) for _ in range(2))
+        self.zero, self.one, self.eps = (empty(wide, rows, 1).fill_(value) for value in (0.0, 1.0, config.eps))
         self.context, self.d_qkv = (HeadRows(config, slots, parts, kind) for parts in (1, 3))
         cut = groups(config, images, kind)
         most = max(group.stop - group.start for group in cut)

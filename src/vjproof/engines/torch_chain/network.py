@@ -6,7 +6,6 @@ from typing import Any
 
 from vjproof.engines.torch_chain import block, short_block
 from vjproof.engines.torch_chain.buffers import Activations, Scratch
-from vjproof.engines.torch_chain.memory import empty
 from vjproof.engines.torch_chain.weights import Network
 from vjproof.layers import cls, dense, layer_norm
 from vjproof.vit import model
@@ -23,21 +22,18 @@ class Tile:
     ) -> None:
         """Run the forward pass on images (I, C, H, W), I = activations.images."""
         self.config, self.network, self.activations = config, network, activations
-        blocks = activations.blocks
-        x = self._embed(scratch, images)
-        outputs = [*(following.x for following in blocks[1:]), activations.out]
-        for p, saved, out in zip(network.blocks, blocks, outputs[: len(blocks)], strict=True):
-            block.forward(config, p, scratch, saved, out)
-            x = out
-        rows = x.unflatten(0, (activations.images, config.tokens))
+        self._embed(scratch, images)
+        for p, saved in zip(network.blocks, activations.blocks, strict=True):
+            block.forward(config, p, scratch, saved)
+        rows = scratch.stream.unflatten(0, (activations.images, config.tokens))
         if network.short is not None:
             rows, self.short = short_block.forward(config, network.short, rows)
         elif config.pooling == "cls":
             rows = cls.slice_rows(rows, config.readout)
         self.logits = self._head(rows)
 
-    def _embed(self, scratch: Scratch, images: Tensor) -> Tensor:
-        """Write the tokens of the images where the first block reads them, and return them, (I * n, D)."""
+    def _embed(self, scratch: Scratch, images: Tensor) -> None:
+        """Write the tokens of the images into `scratch.stream`."""
         import torch
 
         config, count = self.config, self.activations.images
@@ -46,11 +42,9 @@ class Tile:
         cut = images.view(count, config.channels, rows, p, columns, p).permute(0, 2, 4, 1, 3, 5)
         patches.view(cut.shape).copy_(cut)
         embedded = self.network.w_patch.times(patches, out=scratch.embedded)
-        tokens: Tensor = self.activations.blocks[0].x if self.activations.blocks else self.activations.out
-        by_image = tokens.unflatten(0, (count, config.tokens))
+        by_image = scratch.stream.unflatten(0, (count, config.tokens))
         by_image[:, : config.prefix] = self.network.prefix
         torch.add(embedded.view(count, config.patches, -1), self.network.position, out=by_image[:, config.prefix :])
-        return tokens
 
     def _head(self, x: Tensor) -> Tensor:
         """Return logits (I, K) for the rows that leave the tower, (I, m, D)."""
@@ -67,8 +61,8 @@ class Tile:
         for saved in self.activations.blocks:
             block.linearise(self.config, saved)
 
-    def pullback(self, scratch: Scratch, d_logits: Tensor) -> Tensor:
-        """Return the input gradients (I, c, C, H, W) for c = scratch.cotangents cotangents of each image (I, c, K)."""
+    def pullback(self, scratch: Scratch, d_logits: Tensor, out: Tensor) -> None:
+        """Write the gradients `out` (I * c, C, H, W) for c = scratch.cotangents cotangents of each image (I, c, K)."""
         config, network = self.config, self.network
         lead = (self.activations.images, scratch.cotangents)
         saved = model.Saved((), layer_norm.Saved(*(tensor[:, None] for tensor in self.norm)))
@@ -78,19 +72,17 @@ class Tile:
         d_rows = norm(pool(d_rows)) if config.pooling == "norm-mean" else pool(norm(d_rows))
         if network.short is not None:
             d_rows = short_block.pullback(config, network.short, self.short, d_rows)
-        scratch.d_x.view(d_rows.shape).copy_(d_rows)
+        scratch.stream.view(d_rows.shape).copy_(d_rows)
         for p, activations in zip(reversed(network.blocks), reversed(self.activations.blocks), strict=True):
             block.pullback(config, p, scratch, activations)
-        return self._unembed(scratch).unflatten(0, lead)
+        self._unembed(scratch, out)
 
-    def _unembed(self, scratch: Scratch) -> Tensor:
-        """Return the images' cotangents (I * c, C, H, W) for the tokens', `scratch.d_x`."""
+    def _unembed(self, scratch: Scratch, out: Tensor) -> None:
+        """Write the images' cotangents (I * c, C, H, W) for the tokens', `scratch.stream`."""
         config = self.config
         (rows, columns), p = config.grid, config.patch
-        d_tokens = scratch.d_x.unflatten(0, (-1, config.tokens))[:, config.prefix :]
+        d_tokens = scratch.stream.unflatten(0, (-1, config.tokens))[:, config.prefix :]
         scratch.embedded.view(d_tokens.shape).copy_(d_tokens)
         d_patches = self.network.w_patch_t.times(scratch.embedded, out=scratch.patches)
-        d_images = empty(self.activations.wide, d_tokens.shape[0], *config.image_shape)
         cut = d_patches.view(-1, rows, columns, config.channels, p, p).permute(0, 3, 1, 4, 2, 5)
-        d_images.view(cut.shape).copy_(cut)
-        return d_images
+        out.view(cut.shape).copy_(cut)
