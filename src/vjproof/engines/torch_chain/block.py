@@ -52,9 +52,9 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
         for d_contexts, d_heads in zip(b.contexts, b.d_heads, strict=True):
             (d_o,), (d_query, d_key, d_value) = d_contexts[place], d_heads[place]
             d_scores = b.scores[: len(d_o)]
-            torch.bmm(weights.transpose(1, 2), d_o, out=d_value)
             torch.bmm(d_o, heads.value.transpose(1, 2), out=d_scores)
             torch.ops.aten._softmax_backward_data.out(d_scores, weights, -1, weights.dtype, grad_input=d_scores)
+            torch.bmm(weights.transpose(1, 2), d_o, out=d_value)  # after a step that reads P from end to end
             torch.bmm(d_scores, heads.key, out=d_query)
             torch.bmm(d_scores.transpose(1, 2), heads.query, out=d_key)
     add_norm_pullback(b, p.w_qkv_t.times(b.d_qkv.rows(), out=b.dense), saved.normed, saved.reciprocal)
