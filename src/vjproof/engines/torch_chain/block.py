@@ -103,11 +103,11 @@ def add_norm_pullback(b: Scratch, d_normed: Tensor, normed: Tensor, reciprocal: 
 
     if b.low:
         d_normed, normed = b.raised.copy_(d_normed), b.raised2[: len(normed)].copy_(normed)
-    backward = torch.ops.aten.native_layer_norm_backward
     shape, mask = normed.shape[1:], (True, False, False)
-    by_slot = (tensor.split(len(normed)) for tensor in (d_normed, b.zero, b.one, b.stream))
-    for d_entry, zero, one, d_x in zip(*by_slot, strict=True):
-        d_x.addcmul_(backward(d_entry, normed, shape, zero, one, None, None, mask)[0], reciprocal)
+    for slot in b.slots:
+        zero, one = b.zero[slot], b.one[slot]
+        d_x = torch.ops.aten.native_layer_norm_backward(d_normed[slot], normed, shape, zero, one, None, None, mask)[0]
+        b.stream[slot].addcmul_(d_x, reciprocal)
 
 
 def lower(b: Scratch) -> Tensor:

@@ -54,6 +54,7 @@ class Activations:
 class Scratch:
     """What one tile uses again at every block, for a cotangent of each image or for `cotangents` of a single one.
 
+    `slots` are the rows of one cotangent of all images.
     `stream` is the residual stream x (slots * n, D), and later its cotangent.
     `context` is attention's output, and later its cotangent; `contexts` and `d_heads` have what belongs to a group, of
     each cotangent.
@@ -63,6 +64,7 @@ class Scratch:
         n, d, slots = config.tokens, config.hidden, images * cotangents
         rows = slots * n
         self.cotangents, self.low = cotangents, kind != wide
+        self.slots = [slice(k * images * n, (k + 1) * images * n) for k in range(cotangents)]
         self.patches = empty(kind, slots * config.patches, config.channels * config.patch**2)
         self.embedded = empty(kind, slots * config.patches, d)
         self.dense = empty(kind, rows, d)

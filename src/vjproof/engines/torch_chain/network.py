@@ -70,9 +70,13 @@ class Tile:
         norm = model.final_norm_back(network.tail, saved, lead).apply
         d_rows = model.head_back(config, network.tail, lead).apply(d_logits)
         d_rows = norm(pool(d_rows)) if config.pooling == "norm-mean" else pool(norm(d_rows))
-        if network.short is not None:
-            d_rows = short_block.pullback(config, network.short, self.short, d_rows)
-        scratch.stream.view(d_rows.shape).copy_(d_rows)
+        d_rows = d_rows.flatten(0, 1)
+        stream = scratch.stream.unflatten(0, (-1, config.tokens))
+        if network.short is None:
+            stream.copy_(d_rows)
+        else:
+            saved_short = short_block.for_each(self.short, scratch.cotangents)
+            short_block.pullback(config, network.short, saved_short, d_rows, stream)
         for p, activations in zip(reversed(network.blocks), reversed(self.activations.blocks), strict=True):
             block.pullback(config, p, scratch, activations)
         self._unembed(scratch, out)

@@ -4,6 +4,7 @@ With few queries the products associate the other way, so that keys and values o
 Q K^T = (Q W_k^T) xh^T, and P V = (P xh) W_v; their biases are folded away (`weights`).
 Reverse, with U = Q W_k^T, G = d_O W_v^T:
 d_P = G xh^T, d_S = softmax pullback of d_P;  d_xh = P^T G + d_S^T U, and d_Q = (d_S xh) W_k for the r rows.
+What goes over the tokens stands image by image, (I, h * r, .); what goes over a head's weights, (h, I * r, .).
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from vjproof.engines.torch_chain.block import approximate
-from vjproof.engines.torch_chain.weights import Block
-from vjproof.layers import layer_norm, softmax
+from vjproof.engines.torch_chain.weights import ShortBlock
 from vjproof.vit.config import Config
 
 Tensor = Any
@@ -21,60 +21,87 @@ Tensor = Any
 class Saved(NamedTuple):
     """Activations of I images, r rows."""
 
-    norm1: layer_norm.Saved  # (I, n, D), (I, n, 1)
-    through_keys: Tensor  # (I, h, r, D), U
-    weights: Tensor  # (I, h, r, n), P
-    norm2: layer_norm.Saved  # (I, r, D), (I, r, 1)
+    normed: Tensor  # (I, n, D)
+    reciprocal: Tensor  # (I, n, 1)
+    through_keys: Tensor  # (I, h * r, D), U
+    weights: Tensor  # (I, h * r, n), P
+    normed2: Tensor  # (I, r, D)
+    reciprocal2: Tensor  # (I, r, 1)
     hidden: Tensor  # (I, r, M)
 
 
-def by_head(config: Config, p: Block) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return W_q, W_k, W_v (D, h, dh), and b_q (h, dh)."""
-    w_q, w_k, w_v = p.w_qkv.unflatten(1, (3, config.heads, config.head_width)).unbind(1)
-    return w_q, w_k, w_v, p.b_qkv[: config.hidden].unflatten(0, (config.heads, -1))
-
-
-def forward(config: Config, p: Block, x: Tensor) -> tuple[Tensor, Saved]:
+def forward(config: Config, p: ShortBlock, x: Tensor) -> tuple[Tensor, Saved]:
     """Return the block's leading rows (I, r, D) and what the reverse needs: x (I, n, D)."""
     import torch
 
-    w_q, w_k, w_v, b_q = by_head(config, p)
-    norm1 = layer_norm.normalise(config.eps, x)
-    normed, r = norm1.normalised, config.readout
-    query = torch.einsum("ird,dhe->irhe", normed[:, :r], w_q) + b_q
-    through_keys = torch.einsum("irhe,dhe->ihrd", query, w_k)
-    scores = through_keys.flatten(1, 2) @ normed.transpose(1, 2)
-    weights, _ = softmax.forward(scores.unflatten(1, (config.heads, r)))
-    mixed = (weights.flatten(1, 2) @ normed).unflatten(1, (config.heads, r))
-    context = torch.einsum("ihrd,dhe->irhe", mixed, w_v)
-    middle = x[:, :r] + (context.flatten(2) @ p.w_o + p.b_o)
-    norm2 = layer_norm.normalise(config.eps, middle)
-    hidden = norm2.normalised @ p.w_1 + p.b_1
+    lead, heads = (len(x), config.readout), config.heads
+    normed, reciprocal = normalise(config, x)
+    query = torch.baddbmm(p.b_q, normed[:, : lead[1]].flatten(0, 1).expand(heads, -1, -1), p.w_q)
+    through_keys = by_image(torch.bmm(query, p.w_k.mT), lead)
+    weights = torch.softmax(torch.bmm(through_keys, normed.mT), -1)
+    context = torch.bmm(by_head(torch.bmm(weights, normed), lead), p.w_v)
+    middle = torch.addmm(p.b_o, side_by_side(context), p.w_o).unflatten(0, lead).add_(x[:, : lead[1]])
+    normed2, reciprocal2 = normalise(config, middle)
+    hidden = torch.addmm(p.b_1, normed2.flatten(0, 1), p.w_1)
     active = torch.nn.functional.gelu(hidden, approximate=approximate(config))
-    return middle + (active @ p.w_2 + p.b_2), Saved(norm1, through_keys, weights, norm2, hidden)
+    out = torch.addmm(p.b_2, active, p.w_2).unflatten(0, lead).add_(middle)
+    hidden = hidden.unflatten(0, lead)
+    return out, Saved(normed, reciprocal, through_keys, weights, normed2, reciprocal2, hidden)
 
 
-def pullback(config: Config, p: Block, saved: Saved, d_y: Tensor) -> Tensor:
-    """Return d_x (I, c, n, D) for c cotangents of each image, d_y (I, c, r, D)."""
+def for_each(saved: Saved, count: int) -> Saved:
+    """Return what was saved once for each of `count` cotangents of each image."""
+    return saved if count == 1 else Saved(*(tensor.repeat_interleave(count, 0) for tensor in saved))
+
+
+def pullback(config: Config, p: ShortBlock, saved: Saved, d_y: Tensor, out: Tensor) -> None:
+    """Write d_x to `out` (I, n, D) for d_y (I, r, D)."""
     import torch
 
-    w_q, w_k, w_v, _ = by_head(config, p)
-    heads, (_, count, r, _) = config.heads, d_y.shape
-    norm1, norm2 = (layer_norm.Saved(*(t[:, None] for t in norm)) for norm in (saved.norm1, saved.norm2))
-    hidden = saved.hidden[:, None].expand(-1, count, -1, -1).contiguous()
-    d_hidden = torch.ops.aten.gelu_backward(d_y @ p.w_2_t, hidden, approximate=approximate(config))
-    d_y = d_y + layer_norm.pullback(1.0, norm2, d_hidden @ p.w_1_t)
-    d_context = (d_y @ p.w_o_t).unflatten(3, (heads, -1))
-    through_values = torch.einsum("icrhe,dhe->ichrd", d_context, w_v)
-    normed = saved.norm1.normalised
-    d_weights = (through_values.flatten(1, 3) @ normed.transpose(1, 2)).unflatten(1, (count, heads, r))
-    d_scores = softmax.pullback(softmax.Saved(saved.weights[:, None]), d_weights)
-    d_query = (d_scores.flatten(1, 3) @ normed).unflatten(1, (count, heads, r))
-    d_query = torch.einsum("ichrd,dhe->icrhe", d_query, w_k)
-    rows = torch.cat([saved.weights[:, None].expand_as(d_scores), d_scores], dim=2).flatten(2, 3)
-    through = torch.cat([through_values, saved.through_keys[:, None].expand_as(through_values)], dim=2)
-    d_normed = rows.transpose(2, 3) @ through.flatten(2, 3)
-    d_normed[:, :, :r] += torch.einsum("icrhe,dhe->icrd", d_query, w_q)
-    d_x = layer_norm.pullback(1.0, norm1, d_normed)
-    d_x[:, :, :r] += d_y
-    return d_x
+    lead, normed = d_y.shape[:2], saved.normed
+    d_active = torch.mm(d_y.flatten(0, 1), p.w_2_t)
+    d_hidden = torch.ops.aten.gelu_backward(d_active, saved.hidden.flatten(0, 1), approximate=approximate(config))
+    d_normed2 = torch.mm(d_hidden, p.w_1_t).unflatten(0, lead)
+    d_y = d_y + torch.mul(norm_pullback(d_normed2, saved.normed2), saved.reciprocal2)
+    d_context = torch.mm(d_y.flatten(0, 1), p.w_o_t).unflatten(1, (config.heads, -1)).transpose(0, 1)
+    through_values = by_image(torch.bmm(d_context, p.w_v.mT), lead)
+    d_weights = torch.bmm(through_values, normed.mT)
+    d_scores = torch.ops.aten._softmax_backward_data(d_weights, saved.weights, -1, d_weights.dtype)
+    d_query = torch.bmm(by_head(torch.bmm(d_scores, normed), lead), p.w_k)
+    d_normed = torch.bmm(saved.weights.mT, through_values).baddbmm_(d_scores.mT, saved.through_keys)
+    d_normed[:, : lead[1]] += torch.mm(side_by_side(d_query), p.w_q_t).unflatten(0, lead)
+    torch.mul(norm_pullback(d_normed, normed), saved.reciprocal, out=out)
+    out[:, : lead[1]] += d_y
+
+
+def normalise(config: Config, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return xh and 1 / sigma of x (..., D)."""
+    import torch
+
+    normed, _, reciprocal = torch.native_layer_norm(x, x.shape[-1:], None, None, config.eps)
+    return normed, reciprocal
+
+
+def norm_pullback(d_normed: Tensor, normed: Tensor) -> Tensor:
+    """Return the norm's reverse without the factor 1 / sigma: PyTorch's at a row that is normed already."""
+    import torch
+
+    one = normed.new_ones((*normed.shape[:-1], 1))
+    mask = (True, False, False)
+    backward = torch.ops.aten.native_layer_norm_backward
+    return backward(d_normed, normed, normed.shape[-1:], torch.zeros_like(one), one, None, None, mask)[0]
+
+
+def by_image(rows: Tensor, lead: tuple[int, int]) -> Tensor:
+    """Rearrange rows (h, I * r, D) to (I, h * r, D), lead = (I, r)."""
+    return rows.unflatten(1, lead).transpose(0, 1).flatten(1, 2)
+
+
+def by_head(rows: Tensor, lead: tuple[int, int]) -> Tensor:
+    """Rearrange rows (I, h * r, D) to (h, I * r, D), lead = (I, r)."""
+    return rows.unflatten(1, (-1, lead[1])).transpose(0, 1).flatten(1, 2)
+
+
+def side_by_side(heads: Tensor) -> Tensor:
+    """Rearrange rows (h, m, dh) to (m, h * dh)."""
+    return heads.transpose(0, 1).flatten(1)
