@@ -36,6 +36,7 @@ def test_our_export_in_another_runtime_counts_against_our_engines():
     told = summarise({"batch": 1, "seconds": {**SECONDS, "onnxruntime float32": [0.5, 5.0, 0.5]}})
     assert told["best"]["ours float32"] == "vjproof torch float32"
     assert told["ratios"]["float32 / best float32 peer"] == pytest.approx(2)
+    assert told["ratios"]["float32 / best float32 peer but our export"] == pytest.approx(0.5)
 
 
 def test_rounds_that_do_not_pair_are_not_compared():

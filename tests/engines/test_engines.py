@@ -57,6 +57,28 @@ def test_float64_on_jax_does_not_leak():
     assert (jax.config.jax_enable_x64, jax.config.jax_default_matmul_precision) == before
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_the_gradient_stands_where_xla_had_the_images_and_the_callers_stay(dtype):
+    import jax
+
+    config = make_config()
+    params, images, d_logits = draw(config, 3)
+    kind = np.dtype(engines.storage(dtype))
+    raw = np.empty(images.size * kind.itemsize + 64, np.uint8)
+    start = -raw.ctypes.data % 64  # where JAX could use the caller's memory without a copy
+    given = raw[start : start + images.size * kind.itemsize].view(kind).reshape(images.shape)
+    given[:] = images
+    engine, d_values = JaxEngine(), d_logits.astype(kind)
+    prepared = engine.prepare(config, params, dtype)
+    first = engine.logits_and_gradient(config, prepared, given, d_values)[1]
+    assert given.tobytes() == images.astype(kind).tobytes()
+    assert engine.logits_and_gradient(config, prepared, given, d_values)[1].tobytes() == first.tobytes()
+    with jax.enable_x64(True):
+        compiled = jax_engine._compiled(jax_engine._logits_and_gradient, config, dtype)
+        lowered = compiled.lower(prepared[1], given, d_values)
+    assert lowered.compile().memory_analysis().alias_size_in_bytes == given.nbytes
+
+
 def test_what_is_compiled_does_not_grow_with_the_depth():
     import jax
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from vjproof.bench.contestants import CONTESTANTS, LIMIT, OURS, PEER
+from vjproof.bench.contestants import CONTESTANTS, EXPORT, LIMIT, OURS, PEER
 
 KINDS = {one.name: one.kind for one in CONTESTANTS}
 DTYPES = {one.name: one.dtype for one in CONTESTANTS}
@@ -31,6 +31,7 @@ def summarise(group: Mapping[str, Any]) -> dict[str, Any]:
     name = {
         (kind, dtype): best(seconds, kind, dtype) for kind in (OURS, PEER, LIMIT) for dtype in ("float32", "bfloat16")
     }
+    foreign = best({one: times for one, times in seconds.items() if one != EXPORT}, PEER, "float32")
     single, half = name[OURS, "float32"], name[OURS, "bfloat16"]
     return {
         "milliseconds": {one: 1e3 * median(times) / batch for one, times in seconds.items() if times},
@@ -38,6 +39,7 @@ def summarise(group: Mapping[str, Any]) -> dict[str, Any]:
             "float32 / best float32 peer": ratio(seconds, single, name[PEER, "float32"]),
             "bfloat16 / best bfloat16 peer": ratio(seconds, half, name[PEER, "bfloat16"]),
             "bfloat16 / best float32 peer": ratio(seconds, half, name[PEER, "float32"]),
+            "float32 / best float32 peer but our export": ratio(seconds, single, foreign),
             "float32 / its products": ratio(seconds, single, name[LIMIT, "float32"]),
             "bfloat16 / its products": ratio(seconds, half, name[LIMIT, "bfloat16"]),
         },

@@ -113,7 +113,9 @@ def _compiled(function: Callable[..., Any], config: Config, dtype: str) -> Calla
         mixed = jax.tree.map(lambda leaf: MixedArray(leaf, rounded_product), arrays)
         return jax.tree.map(bare, function(config, *mixed), is_leaf=lambda leaf: isinstance(leaf, MixedArray))
 
-    compiled: Callable[..., Any] = jax.jit(run)
+    # The gradient may stand where the images stood: JAX has a copy of its own of what the caller gave.
+    donated = (1,) if function is _logits_and_gradient else ()
+    compiled: Callable[..., Any] = jax.jit(run, donate_argnums=donated)
     return compiled
 
 
