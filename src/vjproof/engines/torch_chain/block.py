@@ -21,8 +21,7 @@ def forward(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> No
 
     normalise(b, saved.normed, saved.reciprocal)
     saved.qkv.put(p.w_qkv.times(saved.normed, p.b_qkv))
-    for heads, (context,) in zip(saved.heads, b.contexts[0], strict=True):
-        torch.bmm(attention_weights(b, heads), heads.value, out=context)
+    attend(b, saved)
     b.stream.add_(p.w_o.times(b.context.rows(), p.b_o, b.dense))
     normalise(b, saved.normed2, saved.reciprocal2)
     saved.hidden.copy_(p.w_1.times(saved.normed2, p.b_1, b.active))
@@ -42,11 +41,26 @@ def linearise(config: Config, saved: BlockActivations) -> None:
 
 def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> None:
     """Replace `b.stream` (slots * n, D), the cotangent of the block's output, by that of its input."""
-    import torch
 
     d_hidden = gelu_pullback(config, saved, p.w_2_t.times(lower(b), out=b.active))
     add_norm_pullback(b, p.w_1_t.times(d_hidden, out=b.dense), saved.normed2, saved.reciprocal2)
     b.context.put(p.w_o_t.times(lower(b), out=b.dense))
+    attend_pullback(b, saved)
+    add_norm_pullback(b, p.w_qkv_t.times(b.d_qkv.rows(), out=b.dense), saved.normed, saved.reciprocal)
+
+
+def attend(b: Scratch, saved: BlockActivations) -> None:
+    """Compute `b.context` from the saved Q, K, V, and P where it is kept."""
+    import torch
+
+    for heads, (context,) in zip(saved.heads, b.contexts[0], strict=True):
+        torch.bmm(attention_weights(b, heads), heads.value, out=context)
+
+
+def attend_pullback(b: Scratch, saved: BlockActivations) -> None:
+    """Compute `b.d_qkv` from `b.context`, the cotangent d_O."""
+    import torch
+
     for place, heads in enumerate(saved.heads):
         weights = attention_weights(b, heads) if heads.weights is None else heads.weights
         for d_contexts, d_heads in zip(b.contexts, b.d_heads, strict=True):
@@ -57,7 +71,6 @@ def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> N
             torch.bmm(weights.transpose(1, 2), d_o, out=d_value)  # after a step that reads P from end to end
             torch.bmm(d_scores, heads.key, out=d_query)
             torch.bmm(d_scores.transpose(1, 2), heads.query, out=d_key)
-    add_norm_pullback(b, p.w_qkv_t.times(b.d_qkv.rows(), out=b.dense), saved.normed, saved.reciprocal)
 
 
 def approximate(config: Config) -> str:
