@@ -3,7 +3,7 @@
     python tools/measure_scaling.py
 
 ViT-Tiny/224 with random weights but for its depth or its image. Whatever is compared takes turns; figures are medians.
-Nothing else should run meanwhile; on two cores it takes five minutes.
+Nothing else should run meanwhile; on two cores it takes three minutes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "engine-scaling.md"
 DTYPES = ("float32", "bfloat16")
 BATCHES, DEPTHS, SIDES = (1, 2, 3, 4, 8, 16, 32, 64), (3, 6, 12, 24), (224, 256, 320, 384, 448, 512)
 ROUNDS, BATCH = 9, 8
-PAUSE = 0.05  # seconds; OpenMP's threads wait actively for a while, and would take a core from what comes next
 HEAD = """# How the torch engine's time grows
 
 Written by `python tools/measure_scaling.py`: medians of {rounds} rounds in turns, {cores} cores, load {load:.1f}
 before. Random weights; sizes are ViT-Tiny's at 224 pixels, but for what a table varies. How the engine compares with
-others is in [benchmarks.md](benchmarks.md).
+others is in [benchmarks.md](benchmarks.md). The second of two calls in a turn counts.
 """
 
 
@@ -84,11 +83,15 @@ def attention_pairs(side: int) -> list[Callable[[], Any]]:
 
 
 def in_turns(functions: list[Callable[[], Any]]) -> list[float]:
-    """Return the median milliseconds of each function, all of them taking turns; a first round does not count."""
+    """Return the median milliseconds of each function, all of them taking turns; a first round does not count.
+
+    Each is called twice in its turn, and the second time counts: OpenMP's threads wait actively for a while after what
+    came before, and would take a core from it.
+    """
     seconds: list[list[float]] = [[] for _ in functions]
     for _ in range(ROUNDS + 1):
         for times, function in zip(seconds, functions, strict=True):
-            time.sleep(PAUSE)
+            function()
             start = time.perf_counter()
             function()
             times.append(time.perf_counter() - start)
