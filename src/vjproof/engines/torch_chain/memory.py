@@ -29,6 +29,8 @@ def weight_bytes(config: Config, size: int) -> int:
 def image_bytes(config: Config, size: int, keep: bool) -> int:
     """Return the bytes that one image takes in a tile, for products' numbers of `size` bytes."""
     n, d, wide = config.tokens, config.hidden, max(size, 4)
-    block = n * (2 * wide * (d + 2) + size * (3 * d + config.mlp))
-    scratch = n * (wide * 3 * d + size * (11 * d + config.mlp)) + 2 * config.channels * config.height * config.width * 4
-    return int(config.depth * block + scratch + (weight_bytes(config, size) if keep else 0))
+    pixels = config.channels * config.height * config.width
+    block = n * (2 * wide + size * (5 * d + config.mlp))
+    scratch = n * (wide * (3 * d + 3) + size * (10 * d + config.mlp)) + size * (pixels + config.patches * d)
+    blocks = (config.depth - has_short_block(config)) * block
+    return int(blocks + scratch + 2 * wide * pixels + (weight_bytes(config, size) if keep else 0))
