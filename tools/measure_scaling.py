@@ -24,6 +24,7 @@ from vjproof.engines.torch_chain import block
 from vjproof.engines.torch_chain.buffers import BlockActivations, Scratch
 from vjproof.engines.torch_chain.threads import spread
 from vjproof.engines.torch_engine import TorchEngine
+from vjproof.report.bench import table
 from vjproof.vit.config import Config
 from vjproof.vit.params import map_tensors, random_params
 
@@ -98,34 +99,30 @@ def in_turns(functions: list[Callable[[], Any]]) -> list[float]:
     return [1e3 * median(times[1:]) for times in seconds]
 
 
-def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Return a Markdown table between empty lines."""
-    return "\n".join(["", *("| " + " | ".join(row) + " |" for row in (heads, ("---",) * len(heads), *rows)), ""])
-
-
 def main() -> None:
     """Measure all and write the page."""
-    page = HEAD.format(rounds=ROUNDS, cores=os.cpu_count(), load=os.getloadavg()[0])
+    lines = [HEAD.format(rounds=ROUNDS, cores=os.cpu_count(), load=os.getloadavg()[0])]
+
+    def tell(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]], words: str = "") -> None:
+        lines.extend([f"## {title}", "", *([words, ""] if words else []), *table(heads, rows)])
+        print("\n".join(lines), flush=True)
+
     times = iter(in_turns(gradients(config_of("tiny"), BATCHES)))
     rows = [(str(batch), *(f"{next(times) / batch:.1f}" for _ in DTYPES)) for batch in BATCHES]
-    page += "\n## Images\n" + table(("images", *(f"{dtype}, ms per image" for dtype in DTYPES)), rows)
-    print(page, flush=True)
+    tell("Images", ("images", *(f"{dtype}, ms per image" for dtype in DTYPES)), rows)
     by_depth = [function for depth in DEPTHS for function in gradients(config_of("tiny", depth), (BATCH,))]
     times = iter(in_turns(by_depth))
     rows = [(str(depth), *(f"{next(times) / BATCH / depth:.2f}" for _ in DTYPES)) for depth in DEPTHS]
     heads = ("depth", *(f"{dtype}, ms per image and block" for dtype in DTYPES))
-    page += f"\n## Depth, {BATCH} images\n\nThe last block is a short one, so few blocks cost less each.\n" + table(
-        heads, rows
-    )
+    tell(f"Depth, {BATCH} images", heads, rows, "The last block is a short one, so few blocks cost less each.")
     rows = []
     for side in SIDES:
         ours, flash, low, low_flash = in_turns(attention_pairs(side))
         numbers = (ours, flash, ours / flash, low, low_flash, low / low_flash)
         rows.append((str((side // 16) ** 2 + 1), *(f"{number:.2f}" for number in numbers)))
     heads = ("tokens", *(f"{dtype} {what}" for dtype in DTYPES for what in ("ours, ms", "flash, ms", "ratio")))
-    page += f"\n## Attention alone, forward and reverse, {BATCH} images, 3 heads of 64\n" + table(heads, rows)
-    print(page)
-    PAGE.write_text(page, encoding="utf-8")
+    tell(f"Attention alone, forward and reverse, {BATCH} images, 3 heads of 64", heads, rows)
+    PAGE.write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

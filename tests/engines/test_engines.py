@@ -76,7 +76,9 @@ def test_the_gradient_stands_where_xla_had_the_images_and_the_callers_stay(dtype
     with jax.enable_x64(True):
         compiled = jax_engine._compiled(jax_engine._logits_and_gradient, config, dtype)
         lowered = compiled.lower(prepared[1], given, d_values)
+        kept = jax_engine._compiled(jax_engine._logits, config, dtype).lower(prepared[1], given)
     assert lowered.compile().memory_analysis().alias_size_in_bytes == given.nbytes
+    assert kept.compile().memory_analysis().alias_size_in_bytes == 0
 
 
 def test_what_is_compiled_does_not_grow_with_the_depth():

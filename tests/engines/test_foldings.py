@@ -113,3 +113,12 @@ def test_a_wrong_rewriting_is_refuted():
         return short(x, q, w_k, b_k, w_v, b_v) - b_v
 
     assert prove_equal(lambda *a: literal(*a)[0], wrong, SHORT).status == "refuted"
+
+
+def test_centring_the_other_axis_is_refuted():
+    shapes, left, _ = FOLDINGS["centring in the dense layer before it"]
+
+    def wrong(x, w, c):
+        return dense.forward(t(centred(t(w))), centred(c), x)
+
+    assert prove_equal(left, wrong, shapes).status == "refuted"

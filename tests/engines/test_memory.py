@@ -26,5 +26,7 @@ def test_the_bytes_of_an_image_are_those_that_are_allocated(dtype, keep, pooling
     scratch.d_qkv.rows()
     pixels = 2 * images * torch.Size(config.image_shape).numel() * wide.itemsize
     tables_of_scores = 2 * scratch.scores.nbytes
-    said = images * memory.image_bytes(config, dtype.itemsize, keep)
+    said, other = (images * memory.image_bytes(config, dtype.itemsize, kept) for kept in (keep, not keep))
     assert sum(taken) + pixels - tables_of_scores <= said <= 1.15 * (sum(taken) + pixels)
+    # The red control: attention weights that are kept and not counted, or the other way round.
+    assert not sum(taken) + pixels - tables_of_scores <= other <= sum(taken) + pixels

@@ -11,9 +11,8 @@ from vjproof.classifier import Classifier
 from vjproof.engines import installed
 
 OURS, PEER, LIMIT = "ours", "peer", "limit"
-EXPORT = (
-    "onnxruntime float32"  # a peer, though the program is ours: it must not make the engines look faster than they are
-)
+# A peer, though the program is ours: it must not make the engines look faster than they are.
+EXPORT = "onnxruntime float32"
 
 
 @dataclass(frozen=True)

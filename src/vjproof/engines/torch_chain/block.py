@@ -41,7 +41,6 @@ def linearise(config: Config, saved: BlockActivations) -> None:
 
 def pullback(config: Config, p: Block, b: Scratch, saved: BlockActivations) -> None:
     """Replace `b.stream` (slots * n, D), the cotangent of the block's output, by that of its input."""
-
     d_hidden = gelu_pullback(config, saved, p.w_2_t.times(lower(b), out=b.active))
     add_norm_pullback(b, p.w_1_t.times(d_hidden, out=b.dense), saved.normed2, saved.reciprocal2)
     b.context.put(p.w_o_t.times(lower(b), out=b.dense))
@@ -108,19 +107,22 @@ def normalise(b: Scratch, out: Tensor, reciprocal: Tensor) -> None:
 
 
 def add_norm_pullback(b: Scratch, d_normed: Tensor, normed: Tensor, reciprocal: Tensor) -> None:
-    """Add to `b.stream` the norm's reverse of the cotangent of xh (slots * n, D); xh is (rows, D), 1 / sigma (rows, 1).
+    """Add to `b.stream` the reverse of xh (rows, D) with 1 / sigma (rows, 1), for its cotangent (slots * n, D)."""
+    if b.low:
+        d_normed, normed = b.raised.copy_(d_normed), b.raised2[: len(normed)].copy_(normed)
+    for slot in b.slots:
+        b.stream[slot].addcmul_(norm_pullback(d_normed[slot], normed, b.zero[slot], b.one[slot]), reciprocal)
 
-    PyTorch's reverse at a row that is normed already, whose sigma is 1, lacks only the factor 1 / sigma.
+
+def norm_pullback(d_normed: Tensor, normed: Tensor, zero: Tensor, one: Tensor) -> Tensor:
+    """Return the norm's reverse (..., D) without the factor 1 / sigma; `zero` and `one` are (..., 1).
+
+    It is PyTorch's reverse at a row that is normed already, whose mean is 0 and sigma 1.
     """
     import torch
 
-    if b.low:
-        d_normed, normed = b.raised.copy_(d_normed), b.raised2[: len(normed)].copy_(normed)
-    shape, mask = normed.shape[1:], (True, False, False)
-    for slot in b.slots:
-        zero, one = b.zero[slot], b.one[slot]
-        d_x = torch.ops.aten.native_layer_norm_backward(d_normed[slot], normed, shape, zero, one, None, None, mask)[0]
-        b.stream[slot].addcmul_(d_x, reciprocal)
+    shape, mask = normed.shape[-1:], (True, False, False)
+    return torch.ops.aten.native_layer_norm_backward(d_normed, normed, shape, zero, one, None, None, mask)[0]
 
 
 def lower(b: Scratch) -> Tensor:

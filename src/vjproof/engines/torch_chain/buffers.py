@@ -46,7 +46,7 @@ class Activations:
     """What a tile of `images` images saves; `keep` says whether attention weights are among it."""
 
     def __init__(self, config: Config, images: int, kind: Any, wide: Any, keep: bool) -> None:
-        self.images, self.kind, self.wide = images, kind, wide
+        self.images = images
         full = config.depth - has_short_block(config)
         self.blocks = [BlockActivations(config, images, kind, wide, keep) for _ in range(full)]
 
@@ -70,8 +70,9 @@ class Scratch:
         self.dense = empty(kind, rows, d)
         self.active = empty(kind, rows, config.mlp)
         self.stream = empty(wide, rows, d)
-        self.lowered = empty(kind, rows, d)
-        self.raised, self.raised2 = (empty(wide, rows, d) for _ in range(2))
+        if self.low:
+            self.lowered = empty(kind, rows, d)
+            self.raised, self.raised2 = (empty(wide, rows, d) for _ in range(2))
         self.zero, self.one, self.eps = (empty(wide, rows, 1).fill_(value) for value in (0.0, 1.0, config.eps))
         self.context, self.d_qkv = (HeadRows(config, slots, parts, kind) for parts in (1, 3))
         cut = groups(config, images, kind)

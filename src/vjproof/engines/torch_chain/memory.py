@@ -31,6 +31,8 @@ def image_bytes(config: Config, size: int, keep: bool) -> int:
     n, d, wide = config.tokens, config.hidden, max(size, 4)
     pixels = config.channels * config.height * config.width
     block = n * (2 * wide + size * (5 * d + config.mlp))
-    scratch = n * (wide * (3 * d + 3) + size * (10 * d + config.mlp)) + size * (pixels + config.patches * d)
+    scratch = n * (wide * (d + 3) + size * (5 * d + config.mlp)) + size * (pixels + config.patches * d)
+    if size < wide:  # rows in the other dtype, and heads that stand apart
+        scratch += n * d * (2 * wide + 5 * size)
     blocks = (config.depth - has_short_block(config)) * block
     return int(blocks + scratch + 2 * wide * pixels + (weight_bytes(config, size) if keep else 0))

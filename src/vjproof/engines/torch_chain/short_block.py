@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from vjproof.engines.torch_chain.block import approximate
-from vjproof.engines.torch_chain.weights import ShortBlock
+from vjproof.engines.torch_chain.block import approximate, norm_pullback
+from vjproof.engines.torch_chain.weights import Block
 from vjproof.vit.config import Config
 
 Tensor = Any
@@ -30,16 +30,18 @@ class Saved(NamedTuple):
     hidden: Tensor  # (I, r, M)
 
 
-def forward(config: Config, p: ShortBlock, x: Tensor) -> tuple[Tensor, Saved]:
+def forward(config: Config, p: Block, x: Tensor) -> tuple[Tensor, Saved]:
     """Return the block's leading rows (I, r, D) and what the reverse needs: x (I, n, D)."""
     import torch
 
-    lead, heads = (len(x), config.readout), config.heads
+    lead = len(x), config.readout
+    w_q, w_k, w_v = per_head(config, p)
+    b_q = p.b_qkv[: config.hidden].unflatten(0, (config.heads, 1, -1))
     normed, reciprocal = normalise(config, x)
-    query = torch.baddbmm(p.b_q, normed[:, : lead[1]].flatten(0, 1).expand(heads, -1, -1), p.w_q)
-    through_keys = by_image(torch.bmm(query, p.w_k.mT), lead)
+    query = torch.baddbmm(b_q, normed[:, : lead[1]].flatten(0, 1).expand(config.heads, -1, -1), w_q)
+    through_keys = by_image(torch.bmm(query, w_k.mT), lead)
     weights = torch.softmax(torch.bmm(through_keys, normed.mT), -1)
-    context = torch.bmm(by_head(torch.bmm(weights, normed), lead), p.w_v)
+    context = torch.bmm(by_head(torch.bmm(weights, normed), lead), w_v)
     middle = torch.addmm(p.b_o, side_by_side(context), p.w_o).unflatten(0, lead).add_(x[:, : lead[1]])
     normed2, reciprocal2 = normalise(config, middle)
     hidden = torch.addmm(p.b_1, normed2.flatten(0, 1), p.w_1)
@@ -54,23 +56,24 @@ def for_each(saved: Saved, count: int) -> Saved:
     return saved if count == 1 else Saved(*(tensor.repeat_interleave(count, 0) for tensor in saved))
 
 
-def pullback(config: Config, p: ShortBlock, saved: Saved, d_y: Tensor, out: Tensor) -> None:
+def pullback(config: Config, p: Block, saved: Saved, d_y: Tensor, out: Tensor) -> None:
     """Write d_x to `out` (I, n, D) for d_y (I, r, D)."""
     import torch
 
     lead, normed = d_y.shape[:2], saved.normed
+    _, w_k, w_v = per_head(config, p)
     d_active = torch.mm(d_y.flatten(0, 1), p.w_2_t)
     d_hidden = torch.ops.aten.gelu_backward(d_active, saved.hidden.flatten(0, 1), approximate=approximate(config))
     d_normed2 = torch.mm(d_hidden, p.w_1_t).unflatten(0, lead)
-    d_y = d_y + torch.mul(norm_pullback(d_normed2, saved.normed2), saved.reciprocal2)
+    d_y = d_y + torch.mul(unscaled_pullback(d_normed2, saved.normed2), saved.reciprocal2)
     d_context = torch.mm(d_y.flatten(0, 1), p.w_o_t).unflatten(1, (config.heads, -1)).transpose(0, 1)
-    through_values = by_image(torch.bmm(d_context, p.w_v.mT), lead)
+    through_values = by_image(torch.bmm(d_context, w_v.mT), lead)
     d_weights = torch.bmm(through_values, normed.mT)
     d_scores = torch.ops.aten._softmax_backward_data(d_weights, saved.weights, -1, d_weights.dtype)
-    d_query = torch.bmm(by_head(torch.bmm(d_scores, normed), lead), p.w_k)
+    d_query = torch.bmm(by_head(torch.bmm(d_scores, normed), lead), w_k)
     d_normed = torch.bmm(saved.weights.mT, through_values).baddbmm_(d_scores.mT, saved.through_keys)
-    d_normed[:, : lead[1]] += torch.mm(side_by_side(d_query), p.w_q_t).unflatten(0, lead)
-    torch.mul(norm_pullback(d_normed, normed), saved.reciprocal, out=out)
+    d_normed[:, : lead[1]] += torch.mm(side_by_side(d_query), p.w_qkv_t[: config.hidden]).unflatten(0, lead)
+    torch.mul(unscaled_pullback(d_normed, normed), saved.reciprocal, out=out)
     out[:, : lead[1]] += d_y
 
 
@@ -82,14 +85,15 @@ def normalise(config: Config, x: Tensor) -> tuple[Tensor, Tensor]:
     return normed, reciprocal
 
 
-def norm_pullback(d_normed: Tensor, normed: Tensor) -> Tensor:
-    """Return the norm's reverse without the factor 1 / sigma: PyTorch's at a row that is normed already."""
-    import torch
-
+def unscaled_pullback(d_normed: Tensor, normed: Tensor) -> Tensor:
+    """Return the norm's reverse (..., D) without the factor 1 / sigma."""
     one = normed.new_ones((*normed.shape[:-1], 1))
-    mask = (True, False, False)
-    backward = torch.ops.aten.native_layer_norm_backward
-    return backward(d_normed, normed, normed.shape[-1:], torch.zeros_like(one), one, None, None, mask)[0]
+    return norm_pullback(d_normed, normed, one.new_zeros(one.shape), one)
+
+
+def per_head(config: Config, p: Block) -> Tensor:
+    """View W_q, W_k, W_v by head, (3, h, D, dh)."""
+    return p.w_qkv.unflatten(1, (3, config.heads, -1)).permute(1, 2, 0, 3)
 
 
 def by_image(rows: Tensor, lead: tuple[int, int]) -> Tensor:

@@ -28,7 +28,7 @@ Tensor = Any
 
 
 class Block(NamedTuple):
-    """One block; every product is x W, and `..._t` its transpose."""
+    """One block; every product is x W, and `..._t` its transpose. A short block holds tensors in place of matrices."""
 
     w_qkv: Any  # (D, 3 D)
     b_qkv: Tensor  # (3 D,), zero for keys and values
@@ -44,25 +44,6 @@ class Block(NamedTuple):
     w_2_t: Any  # (D, M)
 
 
-class ShortBlock(NamedTuple):
-    """A last block of few rows, whose products are too small for a layout of their own; Q, K, V by head."""
-
-    w_q: Tensor  # (h, D, dh)
-    b_q: Tensor  # (h, 1, dh)
-    w_k: Tensor  # (h, D, dh)
-    w_v: Tensor  # (h, D, dh)
-    w_o: Tensor  # (D, D)
-    b_o: Tensor  # (D,)
-    w_1: Tensor  # (D, M)
-    b_1: Tensor  # (M,)
-    w_2: Tensor  # (M, D)
-    b_2: Tensor  # (D,)
-    w_q_t: Tensor  # (D, D)
-    w_o_t: Tensor  # (D, D)
-    w_1_t: Tensor  # (M, D)
-    w_2_t: Tensor  # (D, M)
-
-
 class Network(NamedTuple):
     """The whole network; `short`, a last block that returns leading rows only, and what follows are not rounded low."""
 
@@ -71,7 +52,7 @@ class Network(NamedTuple):
     position: Tensor  # (N, D), with the patch bias
     prefix: Tensor  # (T, D), with its position
     blocks: tuple[Block, ...]
-    short: ShortBlock | None
+    short: Block | None
     tail: Params  # without blocks: the final norm and the head
 
 
@@ -102,7 +83,7 @@ def fold(config: Config, params: Params, dtype: str) -> Network:
         tensor(centred(position[config.prefix :] + params.patch_bias)),
         tensor(centred(position[: config.prefix] + params.prefix)),
         tuple(full(block) for block in (params.blocks[:-1] if short else params.blocks)),
-        ShortBlock(*(tensor(a) for a in short_block(config, double(params.blocks[-1])))) if short else None,
+        Block(*(tensor(a) for a in double(params.blocks[-1]))) if short else None,
         Params(
             *(() if name == "blocks" else tensor(value) for name, value in zip(params._fields, params, strict=True))
         ),
@@ -123,16 +104,6 @@ def folded_block(config: Config, p: BlockParams) -> Block:
     return Block(
         w_qkv, b_qkv, w_o, (bias @ p.w_v + p.b_v) @ w_o + centred(p.b_o * scale1),
         w_1, p.norm2_bias @ p.w_1 + p.b_1, w_2, centred(p.b_2 * scale2), w_qkv.T, w_o.T, w_1.T, w_2.T,
-    )  # fmt: skip
-
-
-def short_block(config: Config, p: Block) -> ShortBlock:
-    """Return the same constants as a short block needs them, float64 NumPy arrays."""
-    w_q, w_k, w_v = p.w_qkv.reshape(config.hidden, 3, config.heads, -1).transpose(1, 2, 0, 3)
-    b_q = p.b_qkv[: config.hidden].reshape(config.heads, 1, -1)
-    w_q_t = p.w_qkv_t[: config.hidden]
-    return ShortBlock(
-        w_q, b_q, w_k, w_v, p.w_o, p.b_o, p.w_1, p.b_1, p.w_2, p.b_2, w_q_t, p.w_o_t, p.w_1_t, p.w_2_t
     )  # fmt: skip
 
 
